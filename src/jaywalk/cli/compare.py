@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaywalk.cli.output import AsJson, print_json, print_table, say
+from jaywalk.cli.output import Note, Part, Result, Table
 
 if TYPE_CHECKING:
     from jaywalk.report.comparison import Comparison, Difference, PairOfRuns
@@ -27,11 +27,15 @@ def compare(
     allow_mixed: Annotated[
         bool, typer.Option(help="Compare runs of different suites or scenario versions too.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+    table: Annotated[
+        str, typer.Option(help="Print this table alone: metrics or flips, for a paper.")
+    ] = "",
+) -> Result:
     """Compare runs with the first one. Exit code 4 if episodes are missing.
 
     Example: jaywalk compare runs/smoke-blind runs/smoke-cruise
+
+    Example: jaywalk compare runs/smoke-blind runs/smoke-cruise --table metrics --format latex
     """
     from jaywalk.metrics.driving.inspected import inspection_of
     from jaywalk.report.comparison import compare_runs
@@ -40,58 +44,59 @@ def compare(
     scored = score_folders(runs, protocol)
     found = compare_runs(scored, allow_mixed=allow_mixed)
     held_out = inspection_of(scored[0].score)
-    if as_json:
-        mixed = any(run.score.mixed_code for run in scored)
-        print_json(found.to_json() | {"inspected": held_out, "mixed_code": mixed})
-    else:
-        _print(found)
-        say(f"held out? {held_out}")
-        names = " ".join(str(run) for run in runs)
-        say(f"next: jaywalk report {names} --protocol {protocol} -o report.html")
-    if not found.is_complete:
-        raise typer.Exit(_INCOMPLETE)
+    mixed = any(run.score.mixed_code for run in scored)
+    names = " ".join(str(run) for run in runs)
+    return Result(
+        found.to_json() | {"inspected": held_out, "mixed_code": mixed},
+        [*_parts(found), Note(f"held out? {held_out}")],
+        next_command=f"jaywalk report {names} --protocol {protocol} -o report.html",
+        exit_code=0 if found.is_complete else _INCOMPLETE,
+        table=table,
+    )
 
 
-def _print(found: Comparison) -> None:
-    from jaywalk.cli.score import few_lines
+def _parts(found: Comparison) -> list[Part]:
+    from jaywalk.cli.score import few_lines, row_label
     from jaywalk.metrics.driving.protocols import protocol_version
     from jaywalk.report.comparison import SUCCESS
 
+    parts: list[Part] = []
     for pair in found.pairs:
         state = "complete" if pair.is_complete else "INCOMPLETE"
         version = protocol_version(found.protocol)
-        say(
+        head = (
             f"{pair.candidate} against {pair.baseline} under {found.protocol} version {version}: "
             f"{pair.n_pairs}/{pair.expected} pairs, {state}"
         )
+        parts.append(Note(head))
         if pair.unpaired:
-            say(f"without a partner: {', '.join(pair.unpaired)}")
-        interval = f"difference [{100 * found.level:.0f} %]"
+            parts.append(Note(f"without a partner: {', '.join(pair.unpaired)}"))
         columns = [
             "metric (* primary)",
             pair.baseline,
             pair.candidate,
-            interval,
+            f"difference [{100 * found.level:.0f} %]",
             "scenarios up/down/equal",
             "p",
             "p (Holm)",
             "detectable",
             "n",
         ]
-        rows = [_row(d, d.name) for d in pair.metrics]
-        rows += [_row(d, f"{d.name} per km") for d in pair.rates_per_km]
-        print_table(columns, rows)
-        _print_flips(pair)
+        rows = [_row(d, row_label(d.name)) for d in pair.metrics]
+        rows += [_row(d, f"{row_label(d.name)} per km") for d in pair.rates_per_km]
+        parts += [Table(columns, rows, "metrics"), *_flips(pair)]
     tests = len(found.primary)
-    names = ", ".join(dict.fromkeys(d.name for d in found.primary))
-    say(f"p (Holm): corrected over {tests} tests of the primary metrics (*): {names}")
-    say("detectable: smallest true difference found with 80 % power at the 5 % level")
+    names = ", ".join(dict.fromkeys(row_label(d.name) for d in found.primary))
+    parts += [
+        Note(f"p (Holm): corrected over {tests} tests of the primary metrics (*): {names}"),
+        Note("detectable: smallest true difference found with 80 % power at the 5 % level"),
+    ]
     for pair in found.pairs:
         behind = {d.name: d.n_scenarios for d in (*pair.metrics, *pair.rates_per_km)}
-        for line in few_lines(behind.pop(SUCCESS), behind):
-            say(f"warning: {line}")
-    for warning in found.warnings:
-        say(warning)
+        of_success = behind.pop(SUCCESS)
+        labelled = {row_label(name): n for name, n in behind.items()}
+        parts += [Note(f"warning: {line}") for line in few_lines(of_success, labelled)]
+    return parts + [Note(warning) for warning in found.warnings]
 
 
 def _row(d: Difference, name: str) -> list[str]:
@@ -112,26 +117,25 @@ def _row(d: Difference, name: str) -> list[str]:
     ]
 
 
-def _print_flips(pair: PairOfRuns) -> None:
+def _flips(pair: PairOfRuns) -> list[Part]:
     from jaywalk.report.labels import p_text
 
-    say(
+    words = (
         f"flipped: {pair.gained} to success, {pair.lost} to failure; "
         f"exact McNemar p {p_text(pair.flip_p_value)} (seeds taken as independent)"
     )
-    print_table(
-        ["flipped", "seed", pair.baseline, pair.candidate, "why it failed"],
+    columns = ["flipped", "seed", pair.baseline, pair.candidate, "why it failed"]
+    rows = [
         [
-            [
-                flip.scenario,
-                "-" if flip.seed is None else str(flip.seed),
-                "failure" if flip.to_success else "success",
-                "success" if flip.to_success else "failure",
-                flip.cause,
-            ]
-            for flip in pair.flips
-        ],
-    )
+            flip.scenario,
+            "-" if flip.seed is None else str(flip.seed),
+            "failure" if flip.to_success else "success",
+            "success" if flip.to_success else "failure",
+            flip.cause,
+        ]
+        for flip in pair.flips
+    ]
+    return [Note(words), Table(columns, rows, "flips")]
 
 
 def _digits(d: Difference) -> int:
@@ -145,4 +149,4 @@ def _digits(d: Difference) -> int:
 def _number(value: float, digits: int, *, sign: bool = False) -> str:
     if not math.isfinite(value):
         return "-"
-    return f"{value:{'+' if sign else ''}.{digits}f}"
+    return f"{value:{'+' if sign else ''}z.{digits}f}"

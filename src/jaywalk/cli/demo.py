@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from jaywalk.cli.output import finish, say
+from jaywalk.cli.output import finish, render, say
 
 # The first is the baseline of the comparison.
 _DRIVERS: Final = ("blind", "cruise")
@@ -31,7 +31,7 @@ def demo(
 
     run("smoke", ",".join(_DRIVERS), out=out, workers=workers, people=people or None)
     folders = [out / name for name in _DRIVERS]
-    compare(folders)
+    render(compare(folders))
     page = out / "report.html"
     say("drawing the report ...")
     write_page(score_folders(folders, "jaywalk"), page, title="Two drivers on the suite smoke")

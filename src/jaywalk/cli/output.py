@@ -15,8 +15,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,6 +25,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from jaywalk.core.errors import UsageError
 from jaywalk.core.text import printable
 
 
@@ -39,16 +40,25 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of texts below headings, for :func:`print_table`."""
+    """Rows of texts below headings.
+
+    Attributes:
+        columns: Headings; none, or only empty ones, give no heading.
+        rows: Texts of the cells.
+        name: Name for ``--table`` and for comments of formats for machines.
+        header_in_pipe: Whether lines in a pipe begin with the headings when no format was asked
+            for.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    name: str = ""
     header_in_pipe: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FindingLine:
     """Line of a check: its state, what was found, and what to do about it."""
 
@@ -57,27 +67,51 @@ class FindingLine:
     fix: str
 
 
-Part = Table | FindingLine | str  # a text is one line
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Remark about the result, for stderr."""
+
+    text: str
 
 
-class Result(ABC):
-    """Result of a command; subclasses are frozen dataclasses."""
+Part = Table | FindingLine | Note | str  # a text is one line
 
-    @abstractmethod
-    def value(self) -> Any:
-        """Return the value for JSON."""
 
-    @abstractmethod
-    def parts(self) -> Sequence[Part]:
-        """Return the tables and lines that a person reads.
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Result of a command.
 
-        Without a table, other formats for machines print the rows of :meth:`value`.
+    Attributes:
+        value: The value for JSON. Without a table among the parts, other formats for machines print
+            its rows.
+        parts: The tables and lines that a person reads, in order.
+        next_command: What to run next; "" if nothing follows.
+        exit_code: Exit code of the command.
+        table: Print only the table of this name; "" prints all.
+    """
+
+    value: Any
+    parts: Sequence[Part] = ()
+    next_command: str = ""
+    exit_code: int = 0
+    table: str = ""
+
+    def shown(self) -> list[Part]:
+        """Return the parts to print.
+
+        Raises:
+            UsageError: The result has no table of the name that was asked for.
         """
-
-    @property
-    def exit_code(self) -> int:
-        """Exit code of the command."""
-        return 0
+        parts: list[Part] = list(self.parts)
+        if self.table:
+            tables = [one for one in parts if isinstance(one, Table)]
+            parts = [one for one in tables if one.name == self.table]
+            if not parts:
+                known = ", ".join(dict.fromkeys(one.name for one in tables if one.name))
+                raise UsageError(f"--table is '{self.table}', expected one of: {known or 'none'}.")
+        elif self.next_command:
+            parts.append(next_line(self.next_command))
+        return parts
 
 
 @dataclass(slots=True)
@@ -145,7 +179,7 @@ def add_output_options(command: Any) -> None:
 def _rendered(callback: Callable[..., Result]) -> Callable[..., None]:
     @wraps(callback)
     def render_result(*arguments: Any, **options: Any) -> None:
-        result = callback(*arguments, **options)
+        result: Result = callback(*arguments, **options)
         render(result)
         if result.exit_code:
             raise typer.Exit(result.exit_code)
@@ -186,17 +220,24 @@ def _format_option(name: str) -> Any:
 
 def render(result: Result) -> None:
     """Print a result in the format that was asked for."""
-    parts = [] if _ASKED.format is Format.JSON else result.parts()
+    parts = [] if _ASKED.format is Format.JSON else result.shown()
     if _ASKED.for_machines and not any(isinstance(part, Table) for part in parts):
-        print_json(result.value())
+        print_json(result.value)
         return
     for part in parts:
         if isinstance(part, Table):
-            print_table(part.columns, part.rows, header_in_pipe=part.header_in_pipe)
+            _print_table(part)
         elif isinstance(part, FindingLine):
             print_finding(part.state, part.text, part.fix)
+        elif isinstance(part, Note):
+            say(part.text)
         else:
             print_line(part)
+
+
+def for_machines() -> bool:
+    """Return whether stdout is to hold the result alone."""
+    return _ASKED.for_machines
 
 
 def print_json(value: Any) -> None:
@@ -234,34 +275,32 @@ def cell_text(value: Any) -> str:
 def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, header_in_pipe: bool = True
 ) -> None:
-    """Write rows in the format that was asked for.
+    """Write rows in the format that was asked for."""
+    _print_table(Table(columns, rows, header_in_pipe=header_in_pipe))
 
-    Args:
-        columns: Headings; none, or only empty ones, give no heading.
-        rows: Texts of the cells.
-        header_in_pipe: Whether lines in a pipe begin with the headings when no format was asked
-            for.
-    """
-    chosen = _ASKED.format
+
+def _print_table(table: Table) -> None:
+    chosen, header = _ASKED.format, table.header_in_pipe
     if chosen in (None, Format.JSON):
         chosen = Format.TABLE if sys.stdout.isatty() else Format.TSV
     else:
-        header_in_pipe = True
+        header = True
         if _ASKED.tables:
             sys.stdout.write("\n")
     _ASKED.tables += 1
-    heading = [list(columns)] if any(columns) and header_in_pipe else []
+    heading = [list(table.columns)] if any(table.columns) and header else []
     if chosen is Format.TABLE:
-        _print_rich(columns, rows)
+        _print_rich(table.columns, table.rows)
+        return
+    clean = [[printable(cell, layout=False) for cell in row] for row in table.rows]
+    if chosen is Format.LATEX:
+        _write_latex(heading, clean, table.name)
+    elif chosen is Format.MD:
+        _write_markdown(heading, clean)
+    elif chosen is Format.CSV:
+        _write_csv(heading, clean)
     else:
-        writers: dict[Format, Callable[[list[list[str]], list[list[str]]], None]] = {
-            Format.TSV: _write_tsv,
-            Format.CSV: _write_csv,
-            Format.LATEX: _write_latex,
-            Format.MD: _write_markdown,
-        }
-        clean = [[printable(cell, layout=False) for cell in row] for row in rows]
-        writers[chosen or Format.TSV](heading, clean)
+        _write_tsv(heading, clean)
 
 
 def _write_tsv(heading: list[list[str]], rows: list[list[str]]) -> None:
@@ -282,17 +321,33 @@ _LATEX: Final = str.maketrans(
     }
 )
 
+_NUMBER: Final = re.compile(r"[-+<]?\d+(\.\d+)?%?( \[[-+]?\d.*\])?|-")
+_MINUS: Final = re.compile(r"-(\d)")
 _MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\|`*_<"})
 
 
-def _write_latex(heading: list[list[str]], rows: list[list[str]]) -> None:
-    lines = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in heading + rows]
-    if heading:
-        lines.insert(1, r"\hline")
+def _write_latex(heading: list[list[str]], rows: list[list[str]], name: str) -> None:
+    """Write a tabular with the rules of the package booktabs; columns of numbers end flush."""
     width = max((len(row) for row in heading + rows), default=1)
-    sys.stdout.write(
-        "\n".join([rf"\begin{{tabular}}{{{'l' * width}}}", *lines, r"\end{tabular}"]) + "\n"
+    columns = [[row[i] for row in rows if i < len(row) and row[i]] for i in range(width)]
+    places = "".join("r" if column and all(map(_is_number, column)) else "l" for column in columns)
+    head, body = (
+        [" & ".join(map(_latex_cell, row)) + r" \\" for row in part] for part in (heading, rows)
     )
+    lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", *head]
+    lines += [r"\midrule", *body] if head else body
+    sys.stdout.write("% \\usepackage{booktabs}" + (f"; {name}" if name else "") + "\n")
+    sys.stdout.write("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n")
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def _latex_cell(cell: str) -> str:
+    """Text of a cell; the minus of a number is a minus, not a hyphen."""
+    text = cell.translate(_LATEX)
+    return _MINUS.sub(r"$-$\1", text) if _is_number(cell) or cell.startswith("[") else text
 
 
 def _write_markdown(heading: list[list[str]], rows: list[list[str]]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.output import AsJson, finish, number, print_json, print_table, say, with_interval
-from jaywalk.core.errors import DataError, UsageError
+from jaywalk.cli.output import Note, Part, Result, Table, number, say, with_interval
+from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from jaywalk.metrics.generalization.counterfactual import PairCheck, PairTally
@@ -42,8 +42,8 @@ def check(
             show_default="80, and a driver may react from 120",
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+    table: Annotated[str, typer.Option(help="Print this table alone: pairs, weak or tally.")] = "",
+) -> Result:
     """Whether both records of every pair are the same until the shift can be perceived or acts.
 
     Where the shift is in reach within the first second, that shows no more than that the start is
@@ -51,54 +51,54 @@ def check(
     only one half.
 
     Example: jaywalk pairs check runs/fail2drive-expert
+
+    Example: jaywalk pairs check runs/fail2drive-expert --table tally --format latex
     """
-    from jaywalk.metrics.generalization.counterfactual import (
-        REACH_M,
-        SIGHT_M,
-        PairTally,
-        check_pair,
-        pair_records,
-    )
+    from jaywalk.metrics.generalization.counterfactual import REACH_M, SIGHT_M
+    from jaywalk.metrics.generalization.run_pairs import check_pairs
 
     for run in runs:
         if not run.exists():
             raise UsageError(f"'{run}' does not exist. Give the folder of a run.")
     reach_m, sight_m = (REACH_M, SIGHT_M) if reach is None else (reach, reach)
-    records = pair_records(runs)
-    found, broken = [], list(records.unread)
-    for base, shift in records.both:
-        try:
-            found.append(check_pair(base, shift, reach_m, sight_m))
-        except DataError as problem:
-            broken.append(f"{base.episode.pair}, seed {base.episode.seed}: {problem}")
-    tally = PairTally.of(found)
-    if as_json:
-        print_json(
-            tally.as_dict()
-            | {"reach_m": reach_m, "unpaired": list(records.lonely), "unchecked": broken}
-            | {"checks": [one.as_dict() for one in found]}
-        )
-    else:
-        _print_checks([one for one in found if not (one.passed and one.weak)])
-        weak = [one for one in found if one.passed and one.weak]
-        if weak:
-            say("weak pairs, which headline figures leave out:")
-            _print_checks(weak)
-        lines = [f"{one.pair}, seed {one.seed}: {one.reason}" for one in found if not one.passed]
-        lines += [f"cannot be checked: {line}" for line in broken]
-        lines += [f"half a pair: {line}" for line in records.lonely]
-        finish(
-            [*lines, *_summary(tally, reach_m)], f"jaywalk score {runs[0]} --protocol fail2drive"
-        )
-    if tally.passed < tally.pairs or broken:
-        raise typer.Exit(1)
-    if records.lonely:
-        raise typer.Exit(4)
+    found = check_pairs(runs, reach_m, sight_m)
+    tally = found.tally
+    failed = tally.passed < tally.pairs or bool(found.unchecked)
+    weak = [one for one in found.checks if one.passed and one.weak]
+    parts: list[Part] = [
+        _check_table([one for one in found.checks if not (one.passed and one.weak)], "pairs")
+    ]
+    if weak:
+        parts += [
+            Note("weak pairs, which headline figures leave out:"),
+            _check_table(weak, "weak"),
+        ]
+    if table == "tally":
+        parts = [_tally_table(tally)]
+    parts += [
+        f"{one.pair}, seed {one.seed}: {one.reason}" for one in found.checks if not one.passed
+    ]
+    parts += [f"cannot be checked: {line}" for line in found.unchecked]
+    parts += [f"half a pair: {line}" for line in found.unpaired]
+    return Result(
+        found.as_dict() | {"reach_m": reach_m},
+        [*parts, *_summary(tally, reach_m)],
+        next_command=f"jaywalk score {runs[0]} --protocol fail2drive",
+        exit_code=1 if failed else 4 if found.unpaired else 0,
+        table=table,
+    )
 
 
-def _print_checks(found: list[PairCheck]) -> None:
+def _tally_table(tally: PairTally) -> Table:
+    row = [tally.pairs, tally.passed, tally.strong, tally.weak, tally.weak_background_same]
+    columns = ["pairs", "counterfactual", "for a second or more", "on their start alone"]
+    columns.append("of these with equal background")
+    return Table(columns, [[str(one) for one in row]], "tally")
+
+
+def _check_table(found: list[PairCheck], name: str) -> Table:
     words = {(True, False): "ok", (True, True): "ok, start only"}
-    print_table(
+    return Table(
         [
             "pair",
             "seed",
@@ -124,6 +124,7 @@ def _print_checks(found: list[PairCheck]) -> None:
             ]
             for one in found
         ],
+        name,
     )
 
 
@@ -155,7 +156,7 @@ def sheet(
     view: Annotated[
         View, typer.Option(help="From the driver's place (every route is driven), or from above.")
     ] = View.DRIVER,
-) -> None:
+) -> Result:
     """A contact sheet: the first pair of each class, base above, shift below.
 
     The driver's view shows the moment when the shift is seen best; it drives all these routes with
@@ -180,7 +181,11 @@ def sheet(
             draw_driver_sheet(list(photograph_pairs(chosen, items, world, say=say)), out)
         else:
             draw_sheet(list(stage_routes(chosen, items, world, say=say)), out)
-    finish([f"{len(items)} routes drawn"], f"open {out}")
+    return Result(
+        {"file": str(out), "routes": len(items)},
+        [f"{len(items)} routes drawn: {out}"],
+        next_command=f"jaywalk run {suite} --agent expert",
+    )
 
 
 @app.command()
@@ -188,7 +193,7 @@ def assets(
     out: Annotated[Path, typer.Option("--out", "-o", help="The picture, .png.")] = Path(
         "assets.png"
     ),
-) -> None:
+) -> Result:
     """The pictures on props and the animals of the suite fail2drive, drawn.
 
     Example: jaywalk pairs assets -o assets.png
@@ -196,59 +201,76 @@ def assets(
     from jaywalk.checks.sheets import draw_assets
 
     draw_assets(out)
-    finish(["14 pictures and 17 animals drawn"], f"open {out}")
+    return Result({"file": str(out)}, [f"14 pictures and 17 animals drawn: {out}"])
 
 
 # -- scores of pairs ---------------------------------------------------------------------------
 
 
-def print_gap(found: dict[str, Any]) -> None:
+def gap_parts(found: dict[str, Any]) -> list[Part]:
     """Every table of the pairs of a run or of result files."""
     proof = found.get("counterfactual")
+    parts: list[Part] = []
     if found["headline"] == "strong" and proof is not None:
-        say(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
-    _print_halves(found)
+        parts.append(
+            Note(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
+        )
+    parts.append(_halves(found, "halves"))
     if found["headline"] == "strong" and found["all_pairs"]["base"] != found["base"]:
-        say("over all pairs, as in the published protocol:")
-        _print_halves(found["all_pairs"])
+        parts.append(Note("over all pairs, as in the published protocol:"))
+        parts.append(_halves(found["all_pairs"], "all-pairs"))
     if found["intervals"].get("few_clusters"):
         n = found["intervals"]["clusters"]
-        say(f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little")
+        words = f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little"
+        parts.append(Note(words))
     if lonely := found["pairs"]["unpaired"]:
-        say(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}")
-    print_table(
-        ["", "", "base HM", "generalization HM", "change %", "95 % of the change", "n"],
-        [
-            [kind, _marked(name, values), *_hm_cells(values)]
-            for kind, group in (("category", "categories"), ("class", "classes"))
-            for name, values in found[group].items()
-        ],
-    )
+        parts.append(Note(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}"))
+    rows = [
+        [kind, _marked(name, values), *_hm_cells(values)]
+        for kind, group in (("category", "categories"), ("class", "classes"))
+        for name, values in found[group].items()
+    ]
+    columns = ["group", "name", "base HM", "shift HM", "change %"]
+    columns += ["change [95 %]", "n base+shift"]
+    parts.append(Table(columns, rows, "classes"))
     if proof is not None:
-        print_table(
+        parts += _proof(proof)
+    if cues := found.get("cues"):
+        parts.append(_cues(cues))
+    if (robust := found.get("robustness")) and robust["all"]["n"]:
+        parts.append(_reactions(robust))
+    return parts
+
+
+def _proof(proof: dict[str, Any]) -> list[Part]:
+    parts: list[Part] = [
+        Table(
             ["counterfactual pairs", "of", "for a second or more", "on their start alone"],
             [[str(proof[key]) for key in ("passed", "checked", "strong", "weak")]],
+            "counterfactual",
         )
-        for line in proof["failed"]:
-            say(f"not a counterfactual: {line}")
-        if proof["weak_pairs"]:
-            names = ", ".join(f"{one['pair']} ({one['class']})" for one in proof["weak_pairs"])
-            say(f"weak pairs, start only, not in the headline: {names}")
-    _print_cues(found.get("cues") or [])
-    if (robust := found.get("robustness")) and robust["all"]["n"]:
-        _print_reactions(robust)
+    ]
+    parts += [Note(f"not a counterfactual: {line}") for line in proof["failed"]]
+    if proof["weak_pairs"]:
+        names = ", ".join(f"{one['pair']} ({one['class']})" for one in proof["weak_pairs"])
+        parts.append(Note(f"weak pairs, start only, not in the headline: {names}"))
+    return parts
 
 
-def _print_halves(found: dict[str, Any]) -> None:
+_HALVES: Final = {"base": "base", "generalization": "shift", "change_percent": "change"}
+
+
+def _halves(found: dict[str, Any], name: str) -> Table:
     rows = []
-    for half in ("base", "generalization", "change_percent"):
+    for half, words in _HALVES.items():
         values, bounds = found[half], found["intervals"][half]
         unit = "%" if half == "change_percent" else ""
         n = str(values["n"]) if "n" in values else ""
         ds, sr, hm = (with_interval(values[key], bounds[key], unit) for key in ("ds", "sr", "hm"))
         faster = "" if half == "change_percent" else number(values["ds_no_min_speed"])
-        rows.append([half, ds, faster, sr, hm, n])
-    print_table(["", "DS", "DS without minimum speed", "SR", "HM", "n"], rows)
+        rows.append([words, ds, faster, sr, hm, n])
+    columns = ["half", "DS [95 %]", "DS without minimum speed", "SR [95 %]", "HM [95 %]", "n"]
+    return Table(columns, rows, name)
 
 
 def _marked(name: str, values: dict[str, Any]) -> str:
@@ -262,11 +284,9 @@ def _hm_cells(values: dict[str, Any]) -> list[str]:
     return [*figures, f"[{low}, {high}]", f"{values['base_n']}+{values['generalization_n']}"]
 
 
-def _print_cues(cues: list[dict[str, Any]]) -> None:
-    if not cues:
-        return
-    print_table(
-        ["construction site without its cue", "base HM", "generalization HM", "change %", "n"],
+def _cues(cues: list[dict[str, Any]]) -> Table:
+    return Table(
+        ["construction site without its cue", "base HM", "shift HM", "change %", "n base+shift"],
         [
             [
                 one["cue"],
@@ -277,10 +297,11 @@ def _print_cues(cues: list[dict[str, Any]]) -> None:
             ]
             for one in cues
         ],
+        "cues",
     )
 
 
-def _print_reactions(robust: dict[str, Any]) -> None:
+def _reactions(robust: dict[str, Any]) -> Table:
     columns = [
         "where no reaction was due",
         "speed change %",
@@ -301,4 +322,4 @@ def _print_reactions(robust: dict[str, Any]) -> None:
             )
         ]
         rows.append([name, *cells, str(values["n"])])
-    print_table(columns, rows)
+    return Table(columns, rows, "reactions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,17 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaywalk.cli.output import (
-    AsJson,
-    finish,
+    Note,
+    Part,
+    Result,
+    Table,
     interval_text,
     number,
     number_or_dash,
-    print_json,
-    print_table,
-    say,
     with_interval,
 )
-from jaywalk.cli.pairs import print_gap
+from jaywalk.cli.pairs import gap_parts
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,11 +69,16 @@ def score(
             "did, speed, weather or phase."
         ),
     ] = "",
-    as_json: AsJson = False,
-) -> None:
+    table: Annotated[
+        str,
+        typer.Option(help="Print this table alone, for a paper: summary, scenarios, classes, ..."),
+    ] = "",
+) -> Result:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
 
     Example: jaywalk score runs/mine --protocol leaderboard-2.1
+
+    Example: jaywalk score runs/mine --table summary --format latex
 
     Example: jaywalk score runs/habit-expert --by class
 
@@ -87,11 +92,8 @@ def score(
                 "--method, --routes, --rounding and --success-requires-completion belong to "
                 "--results; a RUN says these things itself."
             )
-        if by:
-            _score_groups(run, by, as_json=as_json)
-        else:
-            _score_run(run, protocol, as_json=as_json)
-        return
+        scored = _score_groups(run, by) if by else _score_run(run, protocol)
+        return replace(scored, table=table)
     if by:
         raise UsageError("--by needs a recorded run, result files do not say whom they hit.")
     from jaywalk.metrics.driving.results_score import score_results
@@ -105,25 +107,23 @@ def score(
         rounding=rounding.value,
         requires_completion=requires_completion,
     )
-    if as_json:
-        print_json(found)
-    else:
-        _print(found)
-    if found["missing"]:
-        raise typer.Exit(_INCOMPLETE)
+    return Result(
+        found,
+        _results_parts(found),
+        exit_code=_INCOMPLETE if found["missing"] else 0,
+        table=table,
+    )
 
 
-def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
+def _score_groups(folder: Path, by: str) -> Result:
     from jaywalk.metrics.driving.run_score import run_notes
     from jaywalk.metrics.safety.habit_summary import habit_table
 
     rows = habit_table(folder, by)
     held_out, mixed = run_notes(folder)
-    if as_json:
-        notes = {"inspected": held_out, "mixed_code": bool(mixed), "warnings": mixed}
-        print_json({"run": str(folder), "by": by, "rows": [row.as_dict() for row in rows]} | notes)
-        return
-    print_table(
+    notes = {"inspected": held_out, "mixed_code": bool(mixed), "warnings": list(mixed)}
+    value = {"run": str(folder), "by": by, "rows": [row.as_dict() for row in rows]} | notes
+    table = Table(
         [by, "met", "hit", "unavoidable", "hits/km", "95 %", "P(MAIS3+)", "injured/km", "began s"],
         [
             [
@@ -133,31 +133,30 @@ def _score_groups(folder: Path, by: str, *, as_json: bool) -> None:
                 str(row.unavoidable),
                 f"{row.per_km:.2f}",
                 f"{row.interval.low:.2f}-{row.interval.high:.2f}",
-                *(
-                    number(None if math.isnan(value) else value, digits)
-                    for value, digits in (
-                        (row.injury_risk, 3),
-                        (row.injured_per_km, 3),
-                        (row.began_s, 2),
-                    )
-                ),
+                number_or_dash(row.injury_risk, 3),
+                number_or_dash(row.injured_per_km, 3),
+                number_or_dash(row.began_s, 2),
             ]
             for row in rows
         ],
+        "groups",
     )
-    say(f"held out? {held_out}")
     few = [row.group for row in rows if row.few_clusters]
     if few:
         mixed.append(f"fewer than 20 routes, intervals are widened: {', '.join(few)}")
-    for warning in mixed:
-        say(f"warning: {warning}")
-    finish(
-        [f"people hit by the moving ego in {rows[-1].driven_km:.2f} km"],
-        f"jaywalk score {folder}",
+    return Result(
+        value,
+        [
+            table,
+            Note(f"held out? {held_out}"),
+            *(Note(f"warning: {line}") for line in mixed),
+            f"people hit by the moving ego in {rows[-1].driven_km:.2f} km",
+        ],
+        next_command=f"jaywalk score {folder}",
     )
 
 
-def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
+def _score_run(folder: Path, protocol: str) -> Result:
     from jaywalk.metrics.driving.aggregate import aggregate
     from jaywalk.metrics.driving.aggregate import as_json as json_of
     from jaywalk.metrics.driving.bench2drive import run_abilities
@@ -170,32 +169,25 @@ def _score_run(folder: Path, protocol: str, *, as_json: bool) -> None:
     people = summarise_habit(found.run, folder) if is_habit(found.run) else None
     pairs = pair_scores(found.run, folder)
     abilities = jsonable(run_abilities(found.run))
-    if as_json:
-        parts = {
-            "habit": people and people.as_dict(),
-            "fail2drive": pairs,
-            "bench2drive": abilities,
-        }
-        print_json(json_of(found) | {name: part for name, part in parts.items() if part})
-    else:
-        print_run(found)
-        if people is not None:
-            print_people(people)
-        if abilities is not None:
-            _print_abilities(abilities)
-        if pairs is not None:
-            print_gap(pairs)
-        elif has_pairs(found.run):
-            say("its routes come in pairs: --protocol fail2drive scores the gap between them")
-        finish(
-            [f"scored: {len(found.run.episodes)} records in {folder}"],
-            f"jaywalk report {folder} -o report.html",
-        )
-    if not found.run.is_complete:
-        raise typer.Exit(_INCOMPLETE)
+    extras = {"habit": people and people.as_dict(), "fail2drive": pairs, "bench2drive": abilities}
+    parts = run_parts(found)
+    if people is not None:
+        parts += _people(people)
+    if abilities is not None:
+        parts += _abilities(abilities)
+    if pairs is not None:
+        parts += gap_parts(pairs)
+    elif has_pairs(found.run):
+        parts.append(Note("its routes come in pairs: --protocol fail2drive scores the gap"))
+    return Result(
+        json_of(found) | {name: part for name, part in extras.items() if part},
+        [*parts, f"scored: {len(found.run.episodes)} records in {folder}"],
+        next_command=f"jaywalk report {folder} -o report.html",
+        exit_code=0 if found.run.is_complete else _INCOMPLETE,
+    )
 
 
-def _print_abilities(found: dict[str, Any]) -> None:
+def _abilities(found: dict[str, Any]) -> list[Part]:
     bounds, n = found["intervals"], found["n"]
     rows = [
         [
@@ -205,25 +197,27 @@ def _print_abilities(found: dict[str, Any]) -> None:
         ]
         for name, value in found["abilities"].items()
     ]
-    print_table(["ability", "success %", "drives"], rows)
+    parts: list[Part] = [Table(["ability", "success % [95 %]", "drives"], rows, "abilities")]
     if found["types_of_no_ability"]:
-        say(f"of no ability: {', '.join(found['types_of_no_ability'])}")
+        parts.append(Note(f"of no ability: {', '.join(found['types_of_no_ability'])}"))
+    return parts
 
 
-def _print(found: dict[str, Any]) -> None:
+def _results_parts(found: dict[str, Any]) -> list[Part]:
     state = "INCOMPLETE" if found["missing"] else "complete"
     rules = f"{found['protocol']} version {found['protocol_version']}"
-    say(f"{found['method']} under {rules}: {found['n_records']} records, {state}")
-    tables: dict[str, Callable[[dict[str, Any]], None]] = {
-        "fail2drive": print_gap,
-        "bench2drive": _print_bench2drive,
+    tables: dict[str, Callable[[dict[str, Any]], list[Part]]] = {
+        "fail2drive": gap_parts,
+        "bench2drive": _bench2drive,
     }
-    tables.get(found["protocol"], _print_leaderboard)(found)
-    for warning in found["warnings"]:
-        say(warning)
+    return [
+        Note(f"{found['method']} under {rules}: {found['n_records']} records, {state}"),
+        *tables.get(found["protocol"], _leaderboard)(found),
+        *(Note(warning) for warning in found["warnings"]),
+    ]
 
 
-def _print_bench2drive(found: dict[str, Any]) -> None:
+def _bench2drive(found: dict[str, Any]) -> list[Part]:
     bounds = found["intervals"]
     rows = [
         ["DS", with_interval(found["ds"], bounds["ds"])],
@@ -234,10 +228,10 @@ def _print_bench2drive(found: dict[str, Any]) -> None:
     for name, value in (found["abilities"] or {}).items():
         interval = bounds["abilities"].get(name)
         rows.append([name, with_interval(value, interval) if interval else number(value)])
-    print_table(["", "value"], rows)
+    return [Table(["score", "value [95 %]"], rows, "summary")]
 
 
-def _print_leaderboard(found: dict[str, Any]) -> None:
+def _leaderboard(found: dict[str, Any]) -> list[Part]:
     rows = [
         ["DS", with_interval(found["ds"], found["intervals"]["ds"])],
         ["DS without minimum speed", number(found["ds_no_min_speed"])],
@@ -247,8 +241,17 @@ def _print_leaderboard(found: dict[str, Any]) -> None:
         ["km driven", number(found["driven_km"], 2)],
     ]
     for name, rate in found["infractions"].items():
-        rows.append([f"{name} per km", with_interval(rate["per_km"], rate["interval"], digits=3)])
-    print_table(["", "value"], rows)
+        rows.append(
+            [f"{_words(name)} per km", with_interval(rate["per_km"], rate["interval"], digits=3)]
+        )
+    return [Table(["score", "value [95 %]"], rows, "summary")]
+
+
+def _words(name: str) -> str:
+    """Label of a kind of infraction of public result files; its own name if we have none."""
+    from jaywalk.metrics.spec import METRICS
+
+    return row_label(name) if name in METRICS else name.replace("_", " ")
 
 
 def row_label(name: str) -> str:
@@ -262,8 +265,8 @@ def row_label(name: str) -> str:
     return f"{words} {spec.shown_unit}".rstrip()
 
 
-def print_run(found: Aggregate) -> None:
-    """Print summary, scenarios and warnings of a run."""
+def run_parts(found: Aggregate) -> list[Part]:
+    """Return summary, scenarios and warnings of a run."""
     from jaywalk.metrics.driving.inspected import inspection_of
     from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
     from jaywalk.metrics.driving.protocols import protocol_version
@@ -274,10 +277,9 @@ def print_run(found: Aggregate) -> None:
     if run.agent_version:
         who += f" ({run.agent_version})"
     rules = f"{run.protocol} version {protocol_version(run.protocol)}"
-    say(f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}")
-    print_table(["", "value", "95 % interval", "n"], _summary(found))
+    head = f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}"
     faster = ["without minimum speed"] if NO_MIN_SPEED in found.metrics else []
-    print_table(
+    scenarios = Table(
         ["scenario", "success", "driving score", *faster, "completion", "events", "status"],
         [
             [
@@ -291,21 +293,27 @@ def print_run(found: Aggregate) -> None:
             ]
             for row in found.scenarios
         ],
+        "scenarios",
     )
-    say(f"held out? {inspection_of(run)}")
-    for warning in run.warnings:
-        say(f"warning: {warning}")
+    parts: list[Part] = [
+        Note(head),
+        Table(["score", "value", "95 % interval", "n"], _summary(found), "summary"),
+        scenarios,
+        Note(f"held out? {inspection_of(run)}"),
+        *(Note(f"warning: {warning}") for warning in run.warnings),
+    ]
     behind = {
         row_label(name): figure.clusters
         for name, figure in found.shown.items()
         if math.isfinite(figure.value)
     }
-    for line in few_lines(found.success.clusters, behind):
-        say(f"warning: {line}")
+    parts += [Note(f"warning: {line}") for line in few_lines(found.success.clusters, behind)]
     if run.missing:
         counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
         names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
-        say(f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}")
+        words = f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}"
+        parts.append(Note(words))
+    return parts
 
 
 def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
@@ -335,8 +343,8 @@ def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
     return lines
 
 
-def print_people(found: HabitSummary) -> None:
-    """Print what happened to people, pooled over a run of the suite habit."""
+def _people(found: HabitSummary) -> list[Part]:
+    """Return what happened to people, pooled over a run of the suite habit."""
     from jaywalk.metrics.prediction.irs import FPR_TARGETS
     from jaywalk.metrics.safety.foresight import GROUPS
     from jaywalk.metrics.safety.habit_summary import figure_label, irs_groups
@@ -351,7 +359,7 @@ def print_people(found: HabitSummary) -> None:
         for name, figure in found.figures.items()
         if figure.n or name.endswith("_per_km")
     ]
-    print_table(["people, pooled", "value", "95 % interval", "n"], rows)
+    parts: list[Part] = [Table(["people, pooled", "value", "95 % interval", "n"], rows, "people")]
     by = {group: irs_groups(found.foresight, group) for group in GROUPS}
     irs_rows = [
         [
@@ -362,7 +370,9 @@ def print_people(found: HabitSummary) -> None:
         for name, values in of_group.items()
     ]
     if irs_rows:
-        print_table(["IRS by", *(f"{s:.0f} s" for s in FPR_TARGETS)][: len(irs_rows[0])], irs_rows)
+        columns = ["IRS by", *(f"{s:.0f} s" for s in FPR_TARGETS)][: len(irs_rows[0])]
+        parts.append(Table(columns, irs_rows, "irs"))
+    return parts
 
 
 def _summary(found: Aggregate) -> list[list[str]]:

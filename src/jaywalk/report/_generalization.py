@@ -136,6 +136,7 @@ class GapView:
     classes: list[tuple[str, list[dict[str, str]]]]
     cues: list[tuple[str, list[dict[str, str]]]]
     reactions: list[tuple[str, list[dict[str, str]]]]
+    reaction_rows: str  # heading of its rows
     reaction_names: tuple[str, ...]
     figure: str
     proofs: list[str]
@@ -159,6 +160,7 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
         classes=_grouped(found, "classes"),
         cues=_cue_rows(found),
         reactions=_reaction_rows(found),
+        reaction_rows="Run: class" if len(found) > 1 else "Class",
         reaction_names=tuple(words for _, words, _ in _REACTIONS),
         figure=gap_figure(found, "Harmonic means of both halves by category"),
         proofs=_proofs(found),

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
 
 import pytest
 import typer
@@ -11,6 +10,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli import output
 from jaywalk.cli.main import app
+from jaywalk.core.errors import UsageError
 
 OTHER_FORMATS = {"jaywalk export", "jaywalk predict"}  # whose --format is that of files
 
@@ -68,8 +68,8 @@ def test_tsv_has_a_heading_where_plain_lines_have_none():
 
 def test_latex_is_a_tabular_with_escaped_names():
     lines = list_towns("--format", "latex").splitlines()
-    assert lines[0] == r"\begin{tabular}{llllll}"
-    assert lines[1].startswith(r"name & road\_km & spawn\_points")
+    assert lines[1] == r"\begin{tabular}{lrrrrr}"
+    assert lines[3].startswith(r"name & road\_km & spawn\_points")
     assert lines[-1] == r"\end{tabular}"
 
 
@@ -102,7 +102,7 @@ def test_commands_with_sentences_print_the_rows_of_their_json():
 
 
 def test_a_format_ends_with_its_command():
-    assert list_towns("--format", "latex").startswith("\\begin")
+    assert "\\begin" in list_towns("--format", "latex")
     assert list_towns() == list_towns()
     assert list_towns().startswith("Harbour\t")
 
@@ -120,27 +120,17 @@ def test_rows_of_json_values(value, columns, rows):
     assert output._rows_of(value) == (columns, rows)
 
 
-@dataclass(frozen=True)
-class Answer(output.Result):
-    rows: tuple[str, ...]
-    code: int = 0
-
-    def value(self):
-        return {"rows": [{"name": row} for row in self.rows]}
-
-    def parts(self):
-        return [output.Table(columns=["Name"], rows=[[row] for row in self.rows]), "one remark"]
-
-    @property
-    def exit_code(self):
-        return self.code
+def answer(*rows, **more):
+    value = {"rows": [{"name": row} for row in rows]}
+    table = output.Table(["Name"], [[row] for row in rows], "names")
+    return output.Result(value, [table, output.Note("a note"), "one remark"], **more)
 
 
 def invoke(result, *words):
     holder = typer.Typer()
 
     @holder.command()
-    def answer() -> output.Result:
+    def _() -> output.Result:
         return result
 
     command = typer.main.get_command(holder)
@@ -149,16 +139,41 @@ def invoke(result, *words):
 
 
 def test_returned_results_are_printed_in_every_format(capsys):
-    result = Answer(("a", "b"))
+    result = answer("a", "b", next_command="jaywalk list")
     for words in (["--json"], ["--format", "json"]):
         invoke(result, *words)
-        assert json.loads(capsys.readouterr().out) == result.value()
+        assert json.loads(capsys.readouterr().out) == result.value
     invoke(result)
-    assert capsys.readouterr().out == "Name\na\nb\none remark\n"
+    shown = capsys.readouterr()
+    assert shown == ("Name\na\nb\none remark\nnext: jaywalk list\n", "jaywalk: a note\n")
     invoke(result, "--format", "csv")
-    assert capsys.readouterr() == ("Name\na\nb\n", "one remark\n")
+    shown = capsys.readouterr()
+    assert shown == ("Name\na\nb\n", "jaywalk: a note\none remark\nnext: jaywalk list\n")
+
+
+def test_one_table_of_a_result(capsys):
+    invoke(answer("a", table="names", next_command="jaywalk list"), "--format", "md")
+    assert capsys.readouterr() == ("| Name |\n| --- |\n| a |\n", "")
+    with pytest.raises(UsageError, match="--table is 'other', expected one of: names"):
+        invoke(answer("a", table="other"))
 
 
 @pytest.mark.parametrize("words", [(), ("--json",), ("--format", "md")])
 def test_a_result_sets_the_exit_code(words):
-    assert invoke(Answer(("a",), 4), *words) == 4
+    assert invoke(answer("a", exit_code=4), *words) == 4
+
+
+def test_latex_columns_of_numbers_end_flush(capsys):
+    rows = [["a_b", "-1.50", "[-2.0, 1.0]"], ["c", "12", ""]]
+    invoke(output.Result({}, [output.Table(["x", "n", "95 %"], rows, "main")]), "--format", "latex")
+    assert capsys.readouterr().out.splitlines() == [
+        r"% \usepackage{booktabs}; main",
+        r"\begin{tabular}{lrl}",
+        r"\toprule",
+        r"x & n & 95 \% \\",
+        r"\midrule",
+        r"a\_b & $-$1.50 & [$-$2.0, 1.0] \\",
+        r"c & 12 &  \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]

@@ -4,12 +4,11 @@ import json
 import math
 
 import pytest
-import typer
 from scipy.stats import binomtest
 from score_cards import card, hit, install_scoring, run
 from typer.testing import CliRunner
 
-from jaywalk.cli.compare import compare
+from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.summary import scenario_of
 from jaywalk.report.comparison import compare_runs
@@ -204,12 +203,10 @@ def command(tmp_path, monkeypatch):
     install_scoring(monkeypatch, scores)
     for name in scores:
         (tmp_path / name).mkdir()
-    app = typer.Typer()
-    app.command()(compare)
 
     def call(*words):
         paths = [str(tmp_path / word) if word in scores else word for word in words]
-        return CliRunner().invoke(app, paths)
+        return CliRunner().invoke(app, ["compare", *paths])
 
     return call
 
@@ -224,7 +221,7 @@ def test_the_command_prints_json_and_lines(command):
     )
     lines = command("one", "two").stdout.splitlines()
     assert lines[0].startswith("metric (* primary)\tblind\tcruise\tdifference")
-    assert lines[1].startswith("success_rate *\t41.67\t83.33\t+41.67 [")
+    assert lines[1].startswith("success rate % *\t41.67\t83.33\t+41.67 [")
     assert "e\t2\tsuccess\tfailure\thit a person at 3.0 s" in lines
 
 
@@ -236,9 +233,7 @@ def compared(tmp_path, monkeypatch):
         install_scoring(monkeypatch, {name: run(*one, name=name) for name, one in runs.items()})
         for name in runs:
             (tmp_path / name).mkdir()
-        app = typer.Typer()
-        app.command()(compare)
-        return CliRunner().invoke(app, [str(tmp_path / name) for name in runs])
+        return CliRunner().invoke(app, ["compare", *(str(tmp_path / name) for name in runs)])
 
     return call
 
@@ -251,7 +246,7 @@ def test_the_command_shows_the_width_of_narrow_intervals(compared):
         ]
 
     lines = compared(x=of("x", 0.0), y=of("y", 1e-4)).stdout.splitlines()
-    row = next(line for line in lines if line.startswith("driven_km"))
+    row = next(line for line in lines if line.startswith("distance driven km"))
     low, high = row.split("[")[1].split("]")[0].split(", ")
     assert float(low) < 0.00025 < float(high), row
 
@@ -267,7 +262,7 @@ def test_the_command_names_figures_on_fewer_scenarios_than_the_runs_have(command
 
     said = compared(x=of("x"), y=of("y")).stderr
     assert "these rest on fewer than 20 scenarios" in said
-    assert "trust them little: x on 3" in said
+    assert "trust them little: X on 3" in said
 
 
 def test_the_command_says_incomplete(command):

@@ -11,7 +11,8 @@ from record_scenes import write_episode
 
 import jaywalk.record
 from jaywalk.agents.catalogue import AGENTS, driver_version
-from jaywalk.cli.score import print_run
+from jaywalk.cli.output import Result, render
+from jaywalk.cli.score import run_parts
 from jaywalk.core.errors import UsageError
 from jaywalk.core.source_digest import digest_files, source_files, sources_digest
 from jaywalk.metrics.driving.aggregate import aggregate, as_json
@@ -202,7 +203,7 @@ def test_scores_name_versions_mixing_and_what_was_inspected(tmp_path, capsys):
     assert (plain["agent_version"], plain["mixed_code"]) == ("bold-v1", True)
     assert plain["code"] == f"{'a' * 64}, {'b' * 64}"
     assert plain["inspected"].startswith("seeds 1-3 are development seeds; routes 1-30")
-    print_run(found)
+    render(Result({}, run_parts(found)))
     said = capsys.readouterr().err
     assert "bold (bold-v1) under jaywalk" in said
     assert "warning: this run mixes code versions: our sources" in said

@@ -26,10 +26,14 @@ from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, jsonable, scenario_of
 from jaywalk.metrics.generalization._cues import PERMUTED, cue_table, things_of, what_changed
 from jaywalk.metrics.generalization.counterfactual import (
+    REACH_M,
+    SIGHT_M,
     ComparedStretch,
+    PairCheck,
     PairTally,
     Profile,
     check_pair,
+    pair_records,
     profile_of,
 )
 from jaywalk.metrics.generalization.gap import CATEGORY_OF, PairedRow, headline_gap
@@ -43,6 +47,56 @@ _BOUNDS: Final = {
     "speed_change_percent": (-100.0, math.inf),
     **dict.fromkeys(_FIGURES[1:], (0.0, math.inf)),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairChecks:
+    """Checks of all pairs of some runs.
+
+    Attributes:
+        checks: One for each pair and seed.
+        unpaired: Halves without a partner, in words.
+        unchecked: Records and pairs that cannot be checked, in words.
+    """
+
+    checks: tuple[PairCheck, ...]
+    unpaired: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def tally(self) -> PairTally:
+        """Numbers of pairs by verdict."""
+        return PairTally.of(self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return self.tally.as_dict() | {
+            "unpaired": list(self.unpaired),
+            "unchecked": list(self.unchecked),
+            "checks": [one.as_dict() for one in self.checks],
+        }
+
+
+def check_pairs(
+    runs: Sequence[Path], reach_m: float = REACH_M, sight_m: float = SIGHT_M
+) -> PairChecks:
+    """Check whether all pairs of some runs are counterfactuals; see :func:`check_pair`.
+
+    A pair that cannot be checked is reported and does not end the check.
+
+    Raises:
+        DataError: No record belongs to a pair.
+    """
+    records = pair_records(runs)
+    found, unchecked = [], list(records.unread)
+    for base, shift in records.both:
+        try:
+            found.append(check_pair(base, shift, reach_m, sight_m))
+        except DataError as problem:
+            unchecked.append(f"{base.episode.pair}, seed {base.episode.seed}: {problem}")
+    return PairChecks(
+        checks=tuple(found), unpaired=tuple(records.lonely), unchecked=tuple(unchecked)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,7 +229,8 @@ def test_the_command_prints_json_and_says_incomplete(tmp_path):
     ]
     assert set(fields) <= set(json.loads(done.stdout))
     table = CliRunner().invoke(app, call)
-    assert table.stdout.splitlines()[0] == "\tDS\tDS without minimum speed\tSR\tHM\tn"
+    heading = "half\tDS [95 %]\tDS without minimum speed\tSR [95 %]\tHM [95 %]\tn"
+    assert table.stdout.splitlines()[0] == heading
     assert "under fail2drive version 2" in table.stderr
     assert table.stdout.splitlines()[1].startswith("base\t100.0 [")
     assert "INCOMPLETE" in table.stderr

@@ -11,7 +11,9 @@ from record_scenes import STEP_S, add_actor
 from typer.testing import CliRunner
 
 import jaywalk.record
-from jaywalk.cli.pairs import app, print_gap
+from jaywalk.cli.main import app as jaywalk_app
+from jaywalk.cli.output import Result, render
+from jaywalk.cli.pairs import gap_parts
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.generalization.counterfactual import PairTally, check_pair
 from jaywalk.metrics.generalization.run_pairs import pair_scores
@@ -233,12 +235,12 @@ def test_the_command_counts_weak_passes_apart(tmp_path):
         drive(
             tmp_path / f"shift{pair}", pair=pair, thing_m=thing_m, scenario=f"Generalization_{pair}"
         )
-    told = CliRunner().invoke(app, ["check", str(tmp_path)])
+    told = CliRunner().invoke(jaywalk_app, ["pairs", "check", str(tmp_path)])
     assert told.exit_code == 0
     assert "ok, start only" in told.stdout
     assert "2 of 2 pairs are counterfactuals: 1 agree for at least a second" in told.output
     assert "1 on their start alone" in told.output
-    found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
+    found = json.loads(check(tmp_path, "--json").stdout)
     assert (found["pairs"], found["passed"], found["strong"], found["weak"]) == (2, 2, 1, 1)
     assert [one["weak"] for one in found["checks"]] == [True, False]
 
@@ -261,14 +263,14 @@ def test_the_headline_of_a_run_leaves_weak_pairs_out_and_names_them(tmp_path, ca
     assert (proof["checked"], proof["strong"], proof["weak"]) == (3, 1, 1)
     assert proof["weak_pairs"] == [{"pair": "P", "seed": "1", "class": "Wall"}]
     assert [one["pair"] for one in proof["failed_pairs"]] == ["R"]
-    print_gap(found)
+    render(Result(found, gap_parts(found)))
     told = "".join(capsys.readouterr())
     assert "headline over the 1 strong pairs of 3" in told
     assert "weak pairs, start only, not in the headline: P (Wall)" in told
 
 
 def check(*runs):
-    return CliRunner().invoke(app, ["check", *map(str, runs)])
+    return CliRunner().invoke(jaywalk_app, ["pairs", "check", *map(str, runs)])
 
 
 def test_half_a_pair_is_told(tmp_path):
@@ -279,7 +281,7 @@ def test_half_a_pair_is_told(tmp_path):
     assert told.exit_code == 4
     assert "half a pair: P2, seed 1: only base (base2)" in told.output
     assert "1 of 1 pairs are counterfactuals" in told.output
-    found = json.loads(CliRunner().invoke(app, ["check", str(tmp_path), "--json"]).stdout)
+    found = json.loads(check(tmp_path, "--json").stdout)
     assert found["unpaired"] == ["P2, seed 1: only base (base2)"]
 
 
@@ -327,5 +329,7 @@ def test_what_is_no_run_of_pairs(tmp_path):
 
 def test_a_sheet_that_cannot_be_written_is_told_before_the_drives(tmp_path):
     (tmp_path / "file").touch()
-    told = CliRunner().invoke(app, ["sheet", "-o", str(tmp_path / "file" / "x.png")])
+    told = CliRunner().invoke(
+        jaywalk_app, ["pairs", "sheet", "-o", str(tmp_path / "file" / "x.png")]
+    )
     assert "Cannot write" in str(told.exception)
