@@ -11,7 +11,7 @@ from live_server import LiveServer
 from scene import DELTA_S, Scene
 from synthetic_motion import still, walking
 
-from jaywalk.actors.posed._players import PosedPeople
+from jaywalk.actors import PosedPeople
 from jaywalk.actors.posed.clip_trial import play_clips, spawn_walker
 from jaywalk.client.bones import BoneLine
 from jaywalk.forecasting.record_export import facing
@@ -108,7 +108,7 @@ def test_who_is_knocked_over_is_let_go(scene: Scene, line: BoneLine, bank: ClipB
     for _ in range(60):
         people.step(scene.world.get_snapshot())
         scene.tick()
-    assert not people.is_led(person.id)
+    assert not people.is_controlled(person.id)
     head = {b.name: b.world.location.z for b in person.get_bones().bone_transforms}["crl_Head__C"]
     ground = lane.next(15.0)[0].transform.location.z
     assert head < ground + 0.6  # lying, not standing in its last pose

@@ -15,7 +15,16 @@ ROOMS = sorted(
     if path.parent.name not in ("cli", "gym")
 )
 PINNED = {
-    "actors": ["Crowd", "EgoMoment", "HabitPeople", "Pilot", "Pilots", "ScenarioEvent", "Traffic"],
+    "actors": [
+        "Crowd",
+        "EgoMoment",
+        "HabitPeople",
+        "Pilot",
+        "Pilots",
+        "PosedPeople",
+        "ScenarioEvent",
+        "Traffic",
+    ],
     "agents": [
         "AGENTS",
         "Briefing",

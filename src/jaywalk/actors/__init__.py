@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from jaywalk.actors.events import ScenarioEvent as ScenarioEvent
     from jaywalk.actors.pilots import Pilot as Pilot
     from jaywalk.actors.pilots import Pilots as Pilots
+    from jaywalk.actors.posed.control import PosedPeople as PosedPeople
     from jaywalk.actors.posed.people import HabitPeople as HabitPeople
     from jaywalk.actors.traffic.traffic import Traffic as Traffic
 
@@ -27,6 +28,7 @@ __getattr__, __all__ = lazy_exports(
             "Pilot",
             "Pilots",
         ),
+        "posed.control": ("PosedPeople",),
         "posed.people": ("HabitPeople",),
         "traffic.traffic": ("Traffic",),
     },

@@ -1,4 +1,8 @@
-"""Solid objects and people of a world, read from snapshots into arrays with few calls."""
+"""Vehicles, props, people and lights of a world, read from snapshots into arrays with few calls.
+
+``Surroundings`` serves the background traffic. ``CrowdView`` serves people on foot: it reads the
+people on every look, vehicles and lights less often.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jaywalk.actors.crowd.state import RELEASED, CrowdRows, CrowdSurroundings
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
+from jaywalk.core.carla_enums import LightState
 from jaywalk.geometry.box import upright_box
 
 if TYPE_CHECKING:
     import carla
 
 _PERSON_RADIUS_M: Final = 0.35
-_LOW_M: Final = 0.2  # props flatter than this can be driven over
+_LOW_M: Final = 0.2  # props with a smaller half height can be driven over ...
+_STEP_M: Final = 0.1  # ... and people walk over these
+_CARS_EVERY: Final = 2  # every n-th look reads the cars
+_LIGHTS_EVERY: Final = 5
 
 
 class Surroundings:
@@ -97,3 +106,106 @@ def _outline(thing: Any) -> tuple[float, float, float, float]:
         math.radians(turn.roll),
     )
     return hx, hy, cx, cy
+
+
+class CrowdView:
+    """Vehicles, props, other people and lights around people on foot."""
+
+    def __init__(
+        self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
+    ) -> None:
+        self._world = world
+        self._cars_every = cars_every
+        self._own = own_ids
+        self._count = -1
+        self._looks = 0
+        self._lights = sorted(
+            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
+        )
+        self._red_s = np.full(len(self._lights), -1.0)
+        self._red_length_s = np.zeros(len(self._lights))
+        self._rescan()
+
+    def _rescan(self) -> None:
+        actors = self._world.get_actors()
+        vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
+        props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _STEP_M]
+        own = set(self._own)
+        self._vehicle_ids = [actor.id for actor in vehicles]
+        self._other_ids = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
+        boxes = [actor.bounding_box for actor in vehicles]
+        self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
+        self._vehicles = np.zeros((len(vehicles), 8))
+        if boxes:
+            self._vehicles[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
+        self._other_people = np.zeros((len(self._other_ids), 4))
+        self._props = np.array(
+            [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
+        ).reshape(-1, 6)
+
+    def look(
+        self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float
+    ) -> CrowdSurroundings:
+        """Update the positions of people; read cars and lights when they are due.
+
+        ``delta_s`` is the time since the last look, in seconds.
+        """
+        self._read_people(snapshot, people)
+        if self._looks % self._cars_every == 0:
+            self._look_around(snapshot)
+        if self._looks % _LIGHTS_EVERY == 0:
+            self._read_lights(_LIGHTS_EVERY * delta_s)
+        self._looks += 1
+        return CrowdSurroundings(
+            self._vehicles, self._props, self._other_people, self._red_s, self._red_length_s
+        )
+
+    def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
+        if len(snapshot) != self._count or not self._read_others(snapshot):
+            self._count = len(snapshot)
+            self._rescan()
+            self._read_others(snapshot)
+
+    def _read_people(self, snapshot: carla.WorldSnapshot, people: CrowdRows) -> None:
+        find = snapshot.find
+        rows = []
+        for row, actor in enumerate(self._own):
+            state = find(actor)
+            if state is None:  # not yet spawned, or already destroyed
+                rows.append((people.x[row], people.y[row], people.z[row]))
+                if self._looks:
+                    people.state[row] = RELEASED
+                continue
+            place = state.get_transform().location
+            rows.append((place.x, place.y, place.z))
+        if rows:
+            people.x[:], people.y[:], people.z[:] = np.array(rows).T
+
+    def _read_others(self, snapshot: carla.WorldSnapshot) -> bool:
+        vehicles = pose_rows(snapshot, self._vehicle_ids)
+        others = pose_rows(snapshot, self._other_ids)
+        if vehicles is None or others is None:
+            return False
+        self._other_people[:] = others[:, [0, 1, 3, 4]]
+        place_boxes(self._vehicles, self._centre, vehicles)
+        return True
+
+    def _read_lights(self, since_s: float) -> None:
+        red = np.array([int(light.state) == LightState.RED for light in self._lights], np.bool_)
+        if not len(red):
+            return
+        ended = ~red & (self._red_s >= 0.0)
+        self._red_length_s[ended] = self._red_s[ended]
+        begun = red & (self._red_s < 0.0)
+        self._red_s = np.where(red, self._red_s + since_s, -1.0)
+        self._red_s[begun] = 0.0 if self._looks else 3.0
+
+
+def flat_box(actor: carla.Actor) -> tuple[float, ...]:
+    """Return the box of an actor from above: x, y, cos, sin, half length, half width."""
+    pose, box = actor.get_transform(), actor.bounding_box
+    yaw = math.radians(pose.rotation.yaw)
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    x = pose.location.x + box.location.x * cos - box.location.y * sin
+    y = pose.location.y + box.location.x * sin + box.location.y * cos
+    return x, y, cos, sin, box.extent.x, box.extent.y

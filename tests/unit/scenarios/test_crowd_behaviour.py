@@ -57,13 +57,13 @@ def crossing(lights: int = -1, painted: int = 0) -> Crossings:
 
 
 def seen(
-    vehicle: list[list[float]] | None = None,
-    thing: list[list[float]] | None = None,
+    vehicles: list[list[float]] | None = None,
+    props: list[list[float]] | None = None,
     red_s: float = -1.0,
 ) -> CrowdSurroundings:
     return CrowdSurroundings(
-        np.array(vehicle or []).reshape(-1, 8),
-        np.array(thing or []).reshape(-1, 6),
+        np.array(vehicles or []).reshape(-1, 8),
+        np.array(props or []).reshape(-1, 6),
         np.zeros((0, 4)),
         np.array([red_s]),
         np.array([20.0]),
@@ -92,19 +92,19 @@ def walkers(*lines: list[tuple[float, float]], speed: float = 1.3) -> CrowdRows:
 def run(
     people: CrowdRows,
     grid: WalkGrid,
-    what: CrowdSurroundings,
+    around: CrowdSurroundings,
     ticks: int,
     ways: Crossings | None = None,
 ) -> np.ndarray:
     """Let them walk as the server lets them; places (ticks, n, 2)."""
     trace = np.zeros((ticks, len(people.x), 2))
     for tick in range(ticks):
-        advance(people, what, ways or crossing(), grid, flat_ground(), DELTA_S)
+        advance(people, around, ways or crossing(), grid, flat_ground(), DELTA_S)
         people.sent_heading[:], people.sent_pace[:] = people.heading, people.pace
         people.x[:] += people.pace * np.cos(people.heading) * DELTA_S
         people.y[:] += people.pace * np.sin(people.heading) * DELTA_S
-        what.vehicle[:, 0] += what.vehicle[:, 6] * DELTA_S
-        what.vehicle[:, 1] += what.vehicle[:, 7] * DELTA_S
+        around.vehicles[:, 0] += around.vehicles[:, 6] * DELTA_S
+        around.vehicles[:, 1] += around.vehicles[:, 7] * DELTA_S
         trace[tick] = np.column_stack([people.x, people.y])
     return trace
 
@@ -138,7 +138,7 @@ def test_a_prop_on_the_sidewalk_is_walked_round() -> None:
     people = walkers([(5.0, 1.5), (45.0, 1.5)])
     box = [25.0, 1.2, 1.0, 0.0, 0.6, 0.5]
     grid = street()
-    trace = run(people, grid, seen(thing=[box]), 400)
+    trace = run(people, grid, seen(props=[box]), 400)
     gaps = [box_distance(x, y, *box) for x, y in trace[:, 0]]
     assert min(gaps) > 0.2
     assert trace[-1, 0, 0] > 44.0
@@ -156,12 +156,12 @@ def test_mid_block_people_wait_for_a_gap_and_are_never_hit() -> None:
     waited = 0
     for start in np.arange(-80.0, 40.0, 7.0):
         cars = [[start - 60.0 * k, 5.0, 1.0, 0.0, 2.3, 0.9, 12.0, 0.0] for k in range(3)]
-        people, what = going_over(ways), seen(cars)
+        people, around = going_over(ways), seen(cars)
         touched = False
         for _ in range(400):
-            run(people, street(), what, 1, ways)
+            run(people, street(), around, 1, ways)
             place = float(people.x[0]), float(people.y[0])
-            gaps = [box_distance(*place, *car[:6]) for car in what.vehicle]
+            gaps = [box_distance(*place, *car[:6]) for car in around.vehicles]
             touched = touched or min(gaps) < 0.3
             waited += int(people.state[0] == WAITING)
         assert not touched
@@ -256,7 +256,7 @@ def test_a_car_that_stands_on_the_crossing_is_walked_round(aside_m: float) -> No
     """Drivers wait for people on the road; people who cannot get past them would wait for ever."""
     people = going_over(crossing())
     car = [40.0 + aside_m, 6.5, 1.0, 0.0, 2.4, 0.95, 0.0, 0.0]
-    trace = run(people, street(), seen(vehicle=[car]), 400)
+    trace = run(people, street(), seen(vehicles=[car]), 400)
     gaps = [box_distance(x, y, *car[:6]) for x, y in trace[:, 0]]
     assert min(gaps) > 0.15
     assert trace[-1, 0, 1] > 10.0

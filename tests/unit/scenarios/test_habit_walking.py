@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaywalk.actors.posed._detour import Obstacles, find_detour, room_at
-from jaywalk.actors.posed._walking import PathWalk, bumps_soon, ways_out
+from jaywalk.actors.posed._walking import PathWalk, bumps_soon, path_off_road
 from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
 from jaywalk.geometry.box import box_distance
 from jaywalk.motion import default_library
@@ -85,7 +85,7 @@ def test_random_layouts_are_walked_round(seed: int, bank: ClipBank, repertoire: 
     way = find_detour(grid, things, here, GOAL)
     if len(way) == 0:
         pytest.skip("the layout is a wall")
-    walk = PathWalk(way=way)
+    walk = PathWalk(path=way)
     cue = Cue(clip=use.name, towards_rad=walk.bearing_rad(*here), loop=True, holds=False)
     players.play(row, cue)
     nearest, fastest, last = math.inf, 0.0, here
@@ -131,7 +131,7 @@ def test_who_finds_their_place_taken_goes_beside_it() -> None:
     goal = (12.0, 8.0)
     crowd = Obstacles(np.zeros((0, 6)), np.array([(12.0, 8.0), (12.0, 8.9), (12.0, 7.1)]))
     assert len(find_detour(grid, crowd, (4.0, 8.0), goal)) == 0
-    way = ways_out(grid, crowd, (4.0, 8.0), (goal, (4.0, 8.0)))
+    way = path_off_road(grid, crowd, (4.0, 8.0), (goal, (4.0, 8.0)))
     assert len(way) >= 2
     assert 1.0 < math.hypot(way[-1, 0] - goal[0], way[-1, 1] - goal[1]) < 4.0
     assert room_at(grid, crowd, *way[-1]) > -0.05

@@ -98,13 +98,13 @@ def _crosswalk_ends(
     if length < 1.0 or length > _LONGEST_M:
         return None
     axis = axis / length
-    found = []
+    ends_m = []
     for end, sign in ((ends[0], -1.0), (ends[1], 1.0)):
         place = _first_standing(grid, *(float(v) for v in end), *(float(v) for v in sign * axis))
         if np.isnan(place[0]):
             return None
-        found += [float(place[0]), float(place[1])]
-    return found[0], found[1], found[2], found[3]
+        ends_m += [float(place[0]), float(place[1])]
+    return ends_m[0], ends_m[1], ends_m[2], ends_m[3]
 
 
 @kernel
@@ -120,8 +120,8 @@ def _first_standing(
         begin -= 0.1
     at = begin
     while at < _MOUTH_M:
-        what = underfoot(grid, x + at * ux, y + at * uy)
-        if what in (SIDEWALK, VERGE) and edge_gap(grid, x + at * ux, y + at * uy) > 0.0:
+        ground = underfoot(grid, x + at * ux, y + at * uy)
+        if ground in (SIDEWALK, VERGE) and edge_gap(grid, x + at * ux, y + at * uy) > 0.0:
             inner = at + _IN_M
             while inner > at and edge_gap(grid, x + inner * ux, y + inner * uy) < 0.2:
                 inner -= 0.1
@@ -144,7 +144,7 @@ def _mid_block(
     grid: WalkGrid, strips: list[LaneStrip], crosswalks: FloatArray
 ) -> list[tuple[float, float, float, float]]:
     """Return straight paths over the road between sidewalks or verges, away from crosswalks."""
-    found = []
+    paths = []
     fast = _fast_sections(strips)
     for strip in strips:
         side_walk = strip.kind in WALKED
@@ -167,8 +167,8 @@ def _mid_block(
             start = kerb - _IN_M * across
             end = _reach_over(grid, *(float(v) for v in (*start, *across)))
             if not np.isnan(end[0]):
-                found.append((float(start[0]), float(start[1]), float(end[0]), float(end[1])))
-    return found
+                paths.append((float(start[0]), float(start[1]), float(end[0]), float(end[1])))
+    return paths
 
 
 @kernel
@@ -182,10 +182,10 @@ def _reach_over(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
         px, py = x + at * ux, y + at * uy
         if solid_gap(grid, px, py) < 0.4:
             break
-        what = underfoot(grid, px, py)
-        if what == ROAD:
+        ground = underfoot(grid, px, py)
+        if ground == ROAD:
             on_road += 0.1
-        elif what in (NOWHERE, CROSSWALK):
+        elif ground in (NOWHERE, CROSSWALK):
             break
         elif on_road > 4.0:
             inner = _IN_M
@@ -200,7 +200,7 @@ def _reach_over(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
 
 def crosswalk_lights(lanes: LaneNetwork) -> IntArray:
     """Return the lights that stop cars right before each crosswalk, (c + 1, LIGHTS); last: none."""
-    found: list[list[int]] = [[] for _ in range(len(lanes.crosswalks))]
+    lights_of: list[list[int]] = [[] for _ in range(len(lanes.crosswalks))]
     before: dict[int, list[int]] = {}
     for segment, successors in enumerate(lanes.successors):
         for successor in successors:
@@ -208,10 +208,10 @@ def crosswalk_lights(lanes: LaneNetwork) -> IntArray:
     for segment, crossed in enumerate(lanes.crossings):
         for begin_m, _, number in crossed:
             for light in _lights_before(lanes, before, segment, begin_m):
-                if light not in found[number] and len(found[number]) < LIGHTS:
-                    found[number].append(light)
-    table = np.full((len(found) + 1, LIGHTS), -1, np.int64)
-    for number, lights in enumerate(found):
+                if light not in lights_of[number] and len(lights_of[number]) < LIGHTS:
+                    lights_of[number].append(light)
+    table = np.full((len(lights_of) + 1, LIGHTS), -1, np.int64)
+    for number, lights in enumerate(lights_of):
         table[number, : len(lights)] = sorted(lights)
     return table
 
@@ -223,8 +223,8 @@ def _lights_before(
         behind_m = at_m - float(lanes.light_at_m[segment])
         return [int(lanes.light[segment])] if -2.0 < behind_m < _BEHIND_LINE_M else []
     return [
-        int(lanes.light[one])
-        for one in before.get(segment, [])
-        if lanes.light[one] >= 0
-        and at_m + float(lanes.length_m[one] - lanes.light_at_m[one]) < _BEHIND_LINE_M
+        int(lanes.light[lane])
+        for lane in before.get(segment, [])
+        if lanes.light[lane] >= 0
+        and at_m + float(lanes.length_m[lane] - lanes.light_at_m[lane]) < _BEHIND_LINE_M
     ]

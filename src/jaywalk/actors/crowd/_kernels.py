@@ -148,8 +148,8 @@ def _may_cross(people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Cr
         return False
     margin = people.margin[i] * max(1.0 - people.waited[i] / 40.0, 0.4)
     ux, uy = (bx - ax) / length, (by - ay) / length
-    for j in range(len(seen.vehicle)):
-        if _endangers(seen.vehicle[j], ax, ay, ux, uy, length, pace, margin, painted):
+    for j in range(len(seen.vehicles)):
+        if _endangers(seen.vehicles[j], ax, ay, ux, uy, length, pace, margin, painted):
             return False
     return True
 
@@ -234,25 +234,25 @@ def _steer(
     if state == WALKING:
         aim_m = min(aim_m, people.cross_from[i])
     k = min(int(np.ceil(aim_m / PATH_STEP_M)), people.path_count[i] - 1)
-    wish = np.arctan2(people.path[i, k, 1] - people.y[i], people.path[i, k, 0] - people.x[i])
+    wanted = np.arctan2(people.path[i, k, 1] - people.y[i], people.path[i, k, 0] - people.x[i])
     near, count = _neighbours(people, i, vx, vy, seen)
     boxes, box_count = _boxes_near(people, i, seen)
     on_road = state == CROSSING or underfoot(grid, people.x[i], people.y[i]) in (NOWHERE, ROAD)
     if state == CROSSING:
-        wish = _round_boxes(people, i, wish, boxes, box_count)
-    best, heading, chosen = np.inf, wish, pace
+        wanted = _round_boxes(people, i, wanted, boxes, box_count)
+    best, heading, chosen = np.inf, wanted, pace
     for turn in _TURNS:
-        way = wish + turn
-        hard = _in_the_way(people, i, way, grid, boxes, box_count, on_road)
+        course = wanted + turn
+        hard = _in_the_way(people, i, course, grid, boxes, box_count, on_road)
         base = 0.6 * abs(turn) + (_LEFT_COST if turn < 0.0 else 0.0) + hard
-        base += 0.15 * abs(nearest_turn(way - people.heading[i]))
+        base += 0.15 * abs(nearest_turn(course - people.heading[i]))
         for slow in range(2):
             v = pace if slow == 0 else 0.45 * pace
             cost = base + 0.5 * slow
             if cost < best:
-                cost += _meets(people, i, v * np.cos(way), v * np.sin(way), near, count)
+                cost += _meets(people, i, v * np.cos(course), v * np.sin(course), near, count)
             if cost < best - 1e-9:
-                best, heading, chosen = cost, way, v
+                best, heading, chosen = cost, course, v
         if turn == 0.0 and best < 0.05:
             break
     stand = 1.6 + _meets(people, i, 0.0, 0.0, near, count) - 0.5 * people.blocked[i]
@@ -284,11 +284,11 @@ def _neighbours(
         if j != i and dx * dx + dy * dy < _NEAR_M * _NEAR_M and count < _NEIGHBOURS:
             near[count, 0], near[count, 1], near[count, 2], near[count, 3] = dx, dy, vx[j], vy[j]
             count += 1
-    for j in range(len(seen.stranger)):
-        dx, dy = seen.stranger[j, 0] - people.x[i], seen.stranger[j, 1] - people.y[i]
+    for j in range(len(seen.other_people)):
+        dx, dy = seen.other_people[j, 0] - people.x[i], seen.other_people[j, 1] - people.y[i]
         if dx * dx + dy * dy < _NEAR_M * _NEAR_M and count < _NEIGHBOURS:
             near[count, 0], near[count, 1] = dx, dy
-            near[count, 2], near[count, 3] = seen.stranger[j, 2], seen.stranger[j, 3]
+            near[count, 2], near[count, 3] = seen.other_people[j, 2], seen.other_people[j, 3]
             count += 1
     return near, count
 
@@ -300,32 +300,32 @@ def _boxes_near(
     """Return standing cars and props within reach; people do not dodge moving cars."""
     near = np.empty((_NEIGHBOURS, 6))
     count = 0
-    for j in range(len(seen.vehicle)):
-        car = seen.vehicle[j]
+    for j in range(len(seen.vehicles)):
+        car = seen.vehicles[j]
         dx, dy = car[0] - people.x[i], car[1] - people.y[i]
         if abs(dx) + abs(dy) > 12.0 or count >= _NEIGHBOURS:
             continue
         if car[6] * car[6] + car[7] * car[7] < _STOPPED_MPS * _STOPPED_MPS:
             near[count] = car[:6]
             count += 1
-    for j in range(len(seen.thing)):
-        dx, dy = seen.thing[j, 0] - people.x[i], seen.thing[j, 1] - people.y[i]
+    for j in range(len(seen.props)):
+        dx, dy = seen.props[j, 0] - people.x[i], seen.props[j, 1] - people.y[i]
         if abs(dx) + abs(dy) < 12.0 and count < _NEIGHBOURS:
-            near[count] = seen.thing[j]
+            near[count] = seen.props[j]
             count += 1
     return near, count
 
 
 @kernel
 def _round_boxes(
-    people: CrowdRows, i: int, wish: float, boxes: NDArray[np.float64], box_count: int
+    people: CrowdRows, i: int, wanted: float, boxes: NDArray[np.float64], box_count: int
 ) -> float:
     """Return the wanted direction, or that to the nearer end of a standing car in the way.
 
     Without this, people stay at the side of a car whose driver waits for them to go.
     """
     x, y = people.x[i], people.y[i]
-    ahead_x, ahead_y = x + 0.6 * np.cos(wish), y + 0.6 * np.sin(wish)
+    ahead_x, ahead_y = x + 0.6 * np.cos(wanted), y + 0.6 * np.sin(wanted)
     for k in range(box_count):
         box = boxes[k]
         room = box_distance(ahead_x, ahead_y, box[0], box[1], box[2], box[3], box[4], box[5])
@@ -333,27 +333,27 @@ def _round_boxes(
             continue
         dx, dy = x - box[0], y - box[1]
         along, aside = dx * box[2] + dy * box[3], dy * box[2] - dx * box[3]
-        over = np.sin(wish) * box[2] - np.cos(wish) * box[3] >= 0.0  # the wanted side
+        over = np.sin(wanted) * box[2] - np.cos(wanted) * box[3] >= 0.0  # the wanted side
         past = abs(along) > box[4] + 0.6 * _ROUND_M
         end = (box[4] + _ROUND_M) * (1.0 if along >= 0.0 else -1.0)
         side = (box[5] + _ROUND_M) * (1.0 if over == past else -1.0)
         u, v = end - along, side - aside
         return float(np.arctan2(u * box[3] + v * box[2], u * box[2] - v * box[3]))
-    return wish
+    return wanted
 
 
 @kernel
 def _in_the_way(
     people: CrowdRows,
     i: int,
-    way: float,
+    course: float,
     grid: WalkGrid,
     boxes: NDArray[np.float64],
     box_count: int,
     on_road: bool,
 ) -> float:
     """Cost of walls, poles, standing cars, props and of leaving the sidewalk in a direction."""
-    cos, sin = np.cos(way), np.sin(way)
+    cos, sin = np.cos(course), np.sin(course)
     cost = 0.0
     here = solid_gap(grid, people.x[i], people.y[i])
     for step in range(1, 4):
@@ -362,10 +362,10 @@ def _in_the_way(
         gap = solid_gap(grid, x, y)
         if gap < _BODY_M and gap <= here:
             cost += _HARD / step
-        what = underfoot(grid, x, y)
-        if not on_road and what == ROAD:
+        ground = underfoot(grid, x, y)
+        if not on_road and ground == ROAD:
             cost += 2.5 / step
-        elif what == NOWHERE:
+        elif ground == NOWHERE:
             cost += 0.7 / step
         for k in range(box_count):
             box = boxes[k]
@@ -404,8 +404,8 @@ def _meets(
 def _face_road(people: CrowdRows, i: int, crossings: Crossings, delta_s: float) -> None:
     """Turn towards the other side; a body turns only while moving, so it moves slowly."""
     ref = people.cross_ref[i]
-    way = np.arctan2(crossings.b[ref, 1] - people.y[i], crossings.b[ref, 0] - people.x[i])
-    turn = nearest_turn(way - people.heading[i])
+    wanted = np.arctan2(crossings.b[ref, 1] - people.y[i], crossings.b[ref, 0] - people.x[i])
+    turn = nearest_turn(wanted - people.heading[i])
     if people.pace[i] > _CREEP_MPS or abs(turn) < 0.1:
         _set_pace(people, i, people.heading[i], 0.0, delta_s)
         return

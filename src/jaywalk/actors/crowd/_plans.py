@@ -1,15 +1,12 @@
-"""Plans of the people in a crowd, and the view of the world they are based on.
+"""Plans of the people in a crowd: a walk along the sidewalk, a crossing, or a pause.
 
-A plan is a walk along the sidewalk, a crossing, or a pause. All draws come from the person's own
-seed stream, so the plans of one person do not depend on the other people.
-
-``CrowdView`` reads the world into arrays: the crowd on every tick, cars and lights less often.
+All draws come from the person's own seed stream, so the plans of one person do not depend on the
+other people.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,23 +22,19 @@ from jaywalk.actors.crowd.state import (
     NOTHING,
     PATH_POINTS,
     PATH_STEP_M,
-    RELEASED,
     STANDING,
     STUCK,
     WALKING,
     CrowdRows,
     CrowdSettings,
-    CrowdSurroundings,
 )
-from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
-from jaywalk.core.carla_enums import LightState
 from jaywalk.geometry.path import arc_lengths
 from jaywalk.town.walk_search import find_way
 from jaywalk.town.walkways import CELL_M
 
 if TYPE_CHECKING:
-    import carla
+    pass
 
 _NEAREST_M: Final = 12.0
 _FARTHEST_M: Final = 60.0
@@ -68,7 +61,7 @@ class PedestrianMemory:
     stay: int = 0  # walks on this side before the next crossing
     crossed: int = 0  # crossings made
     attempts: int = 0  # crossings that were begun or waited for and then given up
-    way_yaw: float = field(default=np.nan)  # direction of the last walk
+    last_yaw_rad: float = np.nan  # direction of the last walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,32 +74,32 @@ class CrowdArea:
 
 
 def plan(
-    people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, settings: CrowdSettings
+    people: CrowdRows, row: int, memory: PedestrianMemory, area: CrowdArea, settings: CrowdSettings
 ) -> None:
     """Give a person a new plan."""
-    why = int(people.need[row])
+    reason = int(people.need[row])
     people.need[row] = NOTHING
     here = (float(people.x[row]), float(people.y[row]))
-    if why == STUCK and people.state[row] == CROSSING:
-        _go_straight_on(people, row, mind, land, here)
+    if reason == STUCK and people.state[row] == CROSSING:
+        _go_straight_on(people, row, memory, area, here)
         return
-    if why == ARRIVED and mind.crossing >= 0:
-        _finish_crossing(mind, land, here)
-    if why == GAVE_UP:
-        mind.attempts += 1
-    if mind.crossing >= 0:
-        mind.stay = 1 + int(3.0 * mind.random.random())
-    mind.crossing = -1
-    if why == ARRIVED and mind.random.random() < settings.pause:
-        _stand(people, row, float(mind.random.uniform(*settings.pause_s)))
+    if reason == ARRIVED and memory.crossing >= 0:
+        _finish_crossing(memory, area, here)
+    if reason == GAVE_UP:
+        memory.attempts += 1
+    if memory.crossing >= 0:
+        memory.stay = 1 + int(3.0 * memory.random.random())
+    memory.crossing = -1
+    if reason == ARRIVED and memory.random.random() < settings.pause:
+        _stand(people, row, float(memory.random.uniform(*settings.pause_s)))
         return
-    crosses = mind.intended != NOT_CROSSING and mind.random.random() < mind.eager
-    crosses = crosses and why not in (GAVE_UP, STUCK) and mind.stay <= 0
-    if crosses and _plan_crossing(people, row, mind, land, settings, here):
+    crosses = memory.intended != NOT_CROSSING and memory.random.random() < memory.eager
+    crosses = crosses and reason not in (GAVE_UP, STUCK) and memory.stay <= 0
+    if crosses and _plan_crossing(people, row, memory, area, settings, here):
         return
-    back = why in (STUCK, GAVE_UP) or mind.random.random() < 0.12
-    if not _plan_walk(people, row, mind, land, here, back):
-        _stand(people, row, float(mind.random.uniform(2.0, 6.0)))
+    back = reason in (STUCK, GAVE_UP) or memory.random.random() < 0.12
+    if not _plan_walk(people, row, memory, area, here, back):
+        _stand(people, row, float(memory.random.uniform(2.0, 6.0)))
 
 
 def _stand(people: CrowdRows, row: int, seconds: float) -> None:
@@ -114,52 +107,54 @@ def _stand(people: CrowdRows, row: int, seconds: float) -> None:
     people.cross_from[row], people.cross_ref[row] = np.inf, -1
 
 
-def _finish_crossing(mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]) -> None:
+def _finish_crossing(memory: PedestrianMemory, area: CrowdArea, here: tuple[float, float]) -> None:
     """Update side and counts of a person after a crossing or an attempt."""
-    crossings, row = land.network.crossings, mind.crossing
+    crossings, row = area.network.crossings, memory.crossing
     to_a = np.hypot(crossings.a[row, 0] - here[0], crossings.a[row, 1] - here[1])
     to_b = np.hypot(crossings.b[row, 0] - here[0], crossings.b[row, 1] - here[1])
     if to_b < to_a:
-        mind.block = int(crossings.block_b[row])
-        mind.crossed += 1
+        memory.block = int(crossings.block_b[row])
+        memory.crossed += 1
     else:
-        mind.attempts += 1
+        memory.attempts += 1
 
 
 def _plan_walk(
     people: CrowdRows,
     row: int,
-    mind: PedestrianMemory,
-    land: CrowdArea,
+    memory: PedestrianMemory,
+    area: CrowdArea,
     here: tuple[float, float],
     back: bool,
 ) -> bool:
     """Plan a walk to a place on this side, ahead if possible, or back if asked to."""
-    places = land.network.places
+    places = area.network.places
     dx, dy = places.x - here[0], places.y - here[1]
     away = np.hypot(dx, dy)
-    fits = land.places & (places.block == mind.block)
+    fits = area.places & (places.block == memory.block)
     fits &= (away > _NEAREST_M) & (away < _FARTHEST_M)
-    found = np.flatnonzero(fits)
+    candidates = np.flatnonzero(fits)
     for _ in range(_TRIES):
-        draws = mind.random.random(4)
-        if not len(found):
+        draws = memory.random.random(4)
+        if not len(candidates):
             return False
-        some = found[(draws[:3] * len(found)).astype(int)]
-        if np.isnan(mind.way_yaw):
-            goal = some[0]
+        drawn = candidates[(draws[:3] * len(candidates)).astype(int)]
+        if np.isnan(memory.last_yaw_rad):
+            goal = drawn[0]
         else:
-            ahead = (dx[some] * np.cos(mind.way_yaw) + dy[some] * np.sin(mind.way_yaw)) / away[some]
-            goal = some[int(np.argmin(ahead) if back else np.argmax(ahead))]
+            ahead = (
+                dx[drawn] * np.cos(memory.last_yaw_rad) + dy[drawn] * np.sin(memory.last_yaw_rad)
+            ) / away[drawn]
+            goal = drawn[int(np.argmin(ahead) if back else np.argmax(ahead))]
         aim = (float(places.x[goal]), float(places.y[goal]))
-        way = find_way(land.network.grid, here, aim, mind.keep_m)
-        if len(way) > 3:
-            walk_line(people, row, way[:_LONGEST])
+        path = find_way(area.network.grid, here, aim, memory.keep_m)
+        if len(path) > 3:
+            walk_line(people, row, path[:_LONGEST])
             people.cross_from[row], people.cross_ref[row] = np.inf, -1
             people.state[row] = WALKING
-            mind.stay -= 1
-            tail = way[-1] - way[max(-len(way), -20)]
-            mind.way_yaw = float(np.arctan2(tail[1], tail[0]))
+            memory.stay -= 1
+            tail = path[-1] - path[max(-len(path), -20)]
+            memory.last_yaw_rad = float(np.arctan2(tail[1], tail[0]))
             return True
     return False
 
@@ -167,45 +162,45 @@ def _plan_walk(
 def _plan_crossing(
     people: CrowdRows,
     row: int,
-    mind: PedestrianMemory,
-    land: CrowdArea,
+    memory: PedestrianMemory,
+    area: CrowdArea,
     settings: CrowdSettings,
     here: tuple[float, float],
 ) -> bool:
     """Plan a walk to a crossing and over it, or a step onto the road and back."""
-    crossings = land.network.crossings
-    anywhere = mind.random.random() < settings.jaywalking
-    spread, draw, steps_out = mind.random.random(3)
+    crossings = area.network.crossings
+    anywhere = memory.random.random() < settings.jaywalking
+    spread, draw, steps_out = memory.random.random(3)
     away = np.hypot(crossings.a[:, 0] - here[0], crossings.a[:, 1] - here[1])
-    fits = land.crossings & (crossings.block_a == mind.block) & (away < _CROSSING_M)
+    fits = area.crossings & (crossings.block_a == memory.block) & (away < _CROSSING_M)
     painted = crossings.crosswalk >= 0
-    found = np.flatnonzero(fits & (painted != anywhere))
-    if not len(found):
-        found = np.flatnonzero(fits)
-    if not len(found):
+    candidates = np.flatnonzero(fits & (painted != anywhere))
+    if not len(candidates):
+        candidates = np.flatnonzero(fits)
+    if not len(candidates):
         return False
-    found = found[np.argsort(away[found], kind="stable")][:_FEW]
-    chosen = int(found[int(draw * len(found))])
+    candidates = candidates[np.argsort(away[candidates], kind="stable")][:_FEW]
+    chosen = int(candidates[int(draw * len(candidates))])
     a, b = crossings.a[chosen], crossings.b[chosen]
     ahead = (b - a) / np.hypot(*(b - a))
     if painted[chosen]:
         shift = (2.0 * spread - 1.0) * _SPREAD_M * np.array([-ahead[1], ahead[0]])
         a, b = a + shift, b + shift
-    way = find_way(land.network.grid, here, (float(a[0]), float(a[1])), mind.keep_m)
-    if not len(way):
+    path = find_way(area.network.grid, here, (float(a[0]), float(a[1])), memory.keep_m)
+    if not len(path):
         return False
-    over = _attempt(way[-1], ahead, steps_out) if mind.intended == ATTEMPTING else [b]
-    line = np.concatenate([way, np.array(over)])
+    over = _attempt(path[-1], ahead, steps_out) if memory.intended == ATTEMPTING else [b]
+    line = np.concatenate([path, np.array(over)])
     steps = np.hypot(*np.diff(line, axis=0).T)
     total = float(steps.sum())
     if total > (PATH_POINTS - 2) * PATH_STEP_M:
         return False
     scale = walk_line(people, row, line)
-    people.cross_from[row] = scale * float(steps[: len(way) - 1].sum())
+    people.cross_from[row] = scale * float(steps[: len(path) - 1].sum())
     people.cross_to[row] = (people.path_count[row] - 1) * PATH_STEP_M - 0.4
-    people.cross_ref[row] = mind.crossing = chosen
+    people.cross_ref[row] = memory.crossing = chosen
     people.state[row] = WALKING
-    mind.way_yaw = float(np.arctan2(ahead[1], ahead[0]))
+    memory.last_yaw_rad = float(np.arctan2(ahead[1], ahead[0]))
     return True
 
 
@@ -217,10 +212,14 @@ def _attempt(start: FloatArray, ahead: FloatArray, draw: float) -> list[FloatArr
 
 
 def _go_straight_on(
-    people: CrowdRows, row: int, mind: PedestrianMemory, land: CrowdArea, here: tuple[float, float]
+    people: CrowdRows,
+    row: int,
+    memory: PedestrianMemory,
+    area: CrowdArea,
+    here: tuple[float, float],
 ) -> None:
     """Send a person who is blocked on the road to its nearer side."""
-    crossings, ref = land.network.crossings, mind.crossing
+    crossings, ref = area.network.crossings, memory.crossing
     ends = np.array([crossings.a[ref], crossings.b[ref]])
     nearer = int(np.argmin(np.hypot(*(ends - here).T)))
     walk_line(people, row, np.array([here, ends[nearer]]))
@@ -238,111 +237,3 @@ def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     people.path_count[row], people.at[row], people.along[row] = count, 0, 0.0
     people.blocked[row] = 0.0
     return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)
-
-
-_CARS_EVERY: Final = 2  # every n-th look reads the cars
-_LIGHTS_EVERY: Final = 5
-_LOW_M: Final = 0.1  # half height of props that people walk over
-
-
-class CrowdView:
-    """Reader of snapshots into arrays, with few calls."""
-
-    def __init__(
-        self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
-    ) -> None:
-        self._world = world
-        self._cars_every = cars_every
-        self._own = own_ids
-        self._count = -1
-        self._looks = 0
-        self._lights = sorted(
-            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
-        )
-        self._red_s = np.full(len(self._lights), -1.0)
-        self._red_length_s = np.zeros(len(self._lights))
-        self._rescan()
-
-    def _rescan(self) -> None:
-        actors = self._world.get_actors()
-        vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
-        props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _LOW_M]
-        own = set(self._own)
-        self._vehicles = [actor.id for actor in vehicles]
-        self._strangers = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
-        boxes = [actor.bounding_box for actor in vehicles]
-        self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
-        self._vehicle = np.zeros((len(vehicles), 8))
-        if boxes:
-            self._vehicle[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
-        self._stranger = np.zeros((len(self._strangers), 4))
-        self._thing = np.array(
-            [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
-        ).reshape(-1, 6)
-
-    def look(
-        self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float
-    ) -> CrowdSurroundings:
-        """Update the positions of people; read cars and lights when they are due.
-
-        ``delta_s`` is the time since the last look, in seconds.
-        """
-        self._read_people(snapshot, people)
-        if self._looks % self._cars_every == 0:
-            self._look_around(snapshot)
-        if self._looks % _LIGHTS_EVERY == 0:
-            self._read_lights(_LIGHTS_EVERY * delta_s)
-        self._looks += 1
-        return CrowdSurroundings(
-            self._vehicle, self._thing, self._stranger, self._red_s, self._red_length_s
-        )
-
-    def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
-        if len(snapshot) != self._count or not self._read_others(snapshot):
-            self._count = len(snapshot)
-            self._rescan()
-            self._read_others(snapshot)
-
-    def _read_people(self, snapshot: carla.WorldSnapshot, people: CrowdRows) -> None:
-        find = snapshot.find
-        rows = []
-        for row, actor in enumerate(self._own):
-            state = find(actor)
-            if state is None:  # not yet spawned, or already destroyed
-                rows.append((people.x[row], people.y[row], people.z[row]))
-                if self._looks:
-                    people.state[row] = RELEASED
-                continue
-            place = state.get_transform().location
-            rows.append((place.x, place.y, place.z))
-        if rows:
-            people.x[:], people.y[:], people.z[:] = np.array(rows).T
-
-    def _read_others(self, snapshot: carla.WorldSnapshot) -> bool:
-        vehicles = pose_rows(snapshot, self._vehicles)
-        strangers = pose_rows(snapshot, self._strangers)
-        if vehicles is None or strangers is None:
-            return False
-        self._stranger[:] = strangers[:, [0, 1, 3, 4]]
-        place_boxes(self._vehicle, self._centre, vehicles)
-        return True
-
-    def _read_lights(self, since_s: float) -> None:
-        red = np.array([int(light.state) == LightState.RED for light in self._lights], np.bool_)
-        if not len(red):
-            return
-        ended = ~red & (self._red_s >= 0.0)
-        self._red_length_s[ended] = self._red_s[ended]
-        begun = red & (self._red_s < 0.0)
-        self._red_s = np.where(red, self._red_s + since_s, -1.0)
-        self._red_s[begun] = 0.0 if self._looks else 3.0
-
-
-def flat_box(actor: carla.Actor) -> tuple[float, ...]:
-    """Return the box of an actor from above: x, y, cos, sin, half length, half width."""
-    pose, box = actor.get_transform(), actor.bounding_box
-    yaw = math.radians(pose.rotation.yaw)
-    cos, sin = math.cos(yaw), math.sin(yaw)
-    x = pose.location.x + box.location.x * cos - box.location.y * sin
-    y = pose.location.y + box.location.x * sin + box.location.y * cos
-    return x, y, cos, sin, box.extent.x, box.extent.y

@@ -14,7 +14,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.crowd._plans import flat_box
+from jaywalk.actors._surroundings import flat_box
 from jaywalk.actors.crowd.places import (
     PlaceKind,
     Places,
@@ -122,24 +122,24 @@ def spawn_people(
     waiting, next_choice = list(crowd), [0] * len(crowd)
     done: dict[int, tuple[Candidate, int, Any]] = {}
     while waiting:
-        taken = [(one.x_m, one.y_m) for one, _, _ in done.values()]
-        placed = [_place(one, next_choice, groups, places, taken) for one in waiting]
-        if any(one is None for one in placed):
+        taken = [(candidate.x_m, candidate.y_m) for candidate, _, _ in done.values()]
+        placed = [_place(candidate, next_choice, groups, places, taken) for candidate in waiting]
+        if any(candidate is None for candidate in placed):
             client.apply_batch_sync(
                 [carla.command.DestroyActor(actor) for _, actor, _ in done.values()]
             )
             raise DataError(_too_few(len(crowd), len(done), groups, route))
-        chosen = [one for one in placed if one is not None]
-        picked = [_model(models, one) for one in chosen]
+        chosen = [candidate for candidate in placed if candidate is not None]
+        picked = [_model(models, candidate) for candidate in chosen]
         answers = client.apply_batch_sync(
-            [_command(one, model) for one, model in zip(chosen, picked, strict=True)]
+            [_command(candidate, model) for candidate, model in zip(chosen, picked, strict=True)]
         )
-        for one, model, answer in zip(chosen, picked, answers, strict=True):
+        for candidate, model, answer in zip(chosen, picked, answers, strict=True):
             if not answer.error:
-                done[one.number] = (one, int(answer.actor_id), model)
-        waiting = [one for one in crowd if one.number not in done]
-    ordered = [done[one.number] for one in crowd]
-    return [_spawned(one, actor, model, places, route) for one, actor, model in ordered]
+                done[candidate.number] = (candidate, int(answer.actor_id), model)
+        waiting = [candidate for candidate in crowd if candidate.number not in done]
+    ordered = [done[candidate.number] for candidate in crowd]
+    return [_spawned(candidate, actor, model, places, route) for candidate, actor, model in ordered]
 
 
 def standing_boxes(world: carla.World, scenery: FloatArray) -> FloatArray:
@@ -185,7 +185,7 @@ def _groups(
 
 
 def _place(
-    one: Candidate,
+    candidate: Candidate,
     next_choice: list[int],
     groups: dict[PlaceKind, NDArray[np.int64]],
     places: Places,
@@ -194,9 +194,9 @@ def _place(
     """Take the next free place among a person's choices; None if all are taken."""
     kinds = list(groups)
     shares = np.cumsum([_SHARES[kind] for kind in kinds])
-    while kinds and next_choice[one.number] < _CHOICES:
-        kind_draw, draw = one.draws[next_choice[one.number]]
-        next_choice[one.number] += 1
+    while kinds and next_choice[candidate.number] < _CHOICES:
+        kind_draw, draw = candidate.draws[next_choice[candidate.number]]
+        next_choice[candidate.number] += 1
         kind = kinds[int(np.searchsorted(shares, kind_draw * shares[-1], side="right"))]
         place = int(groups[kind][int(draw * len(groups[kind]))])
         x, y = float(places.x[place]), float(places.y[place])
@@ -204,20 +204,20 @@ def _place(
             continue
         taken.append((x, y))
         z, yaw = float(places.z[place]), float(places.yaw[place])
-        return replace(one, place=place, x_m=x, y_m=y, z_m=z, yaw_rad=yaw)
+        return replace(candidate, place=place, x_m=x, y_m=y, z_m=z, yaw_rad=yaw)
     return None
 
 
 def walker_models(world: carla.World) -> dict[str, list[Any]]:
     """Return blueprints of children and of all others, sorted by id."""
-    found = sorted(
+    models = sorted(
         world.get_blueprint_library().filter("walker.pedestrian.*"), key=lambda m: str(m.id)
     )
-    if not found:
+    if not models:
         raise DataError("The server has no walker.pedestrian.* blueprints: nobody can walk there.")
-    children = [model for model in found if attribute_of(model, "age") == "child"]
-    adults = [model for model in found if attribute_of(model, "age") != "child"]
-    return {"child": children or found, "adult": adults or found}
+    children = [model for model in models if attribute_of(model, "age") == "child"]
+    adults = [model for model in models if attribute_of(model, "age") != "child"]
+    return {"child": children or models, "adult": adults or models}
 
 
 def attribute_of(model: Any, name: str) -> str:
@@ -225,18 +225,18 @@ def attribute_of(model: Any, name: str) -> str:
     return str(model.get_attribute(name).as_str()) if model.has_attribute(name) else ""
 
 
-def _model(models: dict[str, list[Any]], one: Candidate) -> Any:
-    group = models["child" if one.child else "adult"]
-    return group[int(one.model * len(group))]
+def _model(models: dict[str, list[Any]], candidate: Candidate) -> Any:
+    group = models["child" if candidate.child else "adult"]
+    return group[int(candidate.model * len(group))]
 
 
-def _command(one: Candidate, model: Any) -> Any:
+def _command(candidate: Candidate, model: Any) -> Any:
     for name, value in (("role_name", ROLE_NAME), ("is_invincible", "false")):
         if model.has_attribute(name):
             model.set_attribute(name, value)
     pose = carla.Transform(
-        carla.Location(one.x_m, one.y_m, one.z_m + _DROP_M),
-        carla.Rotation(yaw=float(np.rad2deg(one.yaw_rad))),
+        carla.Location(candidate.x_m, candidate.y_m, candidate.z_m + _DROP_M),
+        carla.Rotation(yaw=float(np.rad2deg(candidate.yaw_rad))),
     )
     return carla.command.SpawnActor(model, pose)
 
@@ -248,26 +248,26 @@ def free_speed_mps(age: str, pace: float) -> float:
 
 
 def _spawned(
-    one: Candidate, actor_id: int, model: Any, places: Places, route: DenseRoute | None
+    candidate: Candidate, actor_id: int, model: Any, places: Places, route: DenseRoute | None
 ) -> Spawned:
     age = attribute_of(model, "age")
-    one = replace(one, speed_mps=free_speed_mps(age, one.pace))
+    candidate = replace(candidate, speed_mps=free_speed_mps(age, candidate.pace))
     person = CrowdMember(
-        number=one.number,
+        number=candidate.number,
         actor_id=actor_id,
         blueprint=str(model.id),
         age=age,
         gender=attribute_of(model, "gender"),
-        intended=one.intended,
-        side=_side(one, route),
-        place=PlaceKind(int(places.kind[one.place])).name.lower(),
-        speed_mps=one.speed_mps,
+        intended=candidate.intended,
+        side=_side(candidate, route),
+        place=PlaceKind(int(places.kind[candidate.place])).name.lower(),
+        speed_mps=candidate.speed_mps,
     )
-    return Spawned(person=person, candidate=one)
+    return Spawned(person=person, candidate=candidate)
 
 
-def _side(one: Candidate, route: DenseRoute | None) -> str:
+def _side(candidate: Candidate, route: DenseRoute | None) -> str:
     if route is None:
         return ""
-    right = on_right(np.array([one.x_m]), np.array([one.y_m]), route)
+    right = on_right(np.array([candidate.x_m]), np.array([candidate.y_m]), route)
     return "right" if right[0] else "left"

@@ -13,9 +13,10 @@ from typing import Final
 import carla
 import numpy as np
 
-from jaywalk.actors.crowd._adoption import found_walking, take_over
+from jaywalk.actors._surroundings import CrowdView
+from jaywalk.actors.crowd._adoption import read_walkers, take_over
 from jaywalk.actors.crowd._kernels import advance
-from jaywalk.actors.crowd._plans import CrowdArea, CrowdView, PedestrianMemory, plan
+from jaywalk.actors.crowd._plans import CrowdArea, PedestrianMemory, plan
 from jaywalk.actors.crowd._spawning import Candidate, draw_person, spawn_people
 from jaywalk.actors.crowd.places import WalkNetwork, near_route, walk_network_of
 from jaywalk.actors.crowd.state import (
@@ -61,8 +62,8 @@ class Crowd:
     ids: list[int] = field(default_factory=list, init=False)
     people: list[CrowdMember] = field(default_factory=list, init=False)
     _rows: CrowdRows = field(default_factory=lambda: make_crowd_rows(0), init=False)
-    _minds: list[PedestrianMemory] = field(default_factory=list, init=False)
-    _land: CrowdArea | None = field(default=None, init=False)
+    _memories: list[PedestrianMemory] = field(default_factory=list, init=False)
+    _area: CrowdArea | None = field(default=None, init=False)
     _view: CrowdView | None = field(default=None, init=False)
     _tick: int = field(default=0, init=False)
 
@@ -87,10 +88,10 @@ class Crowd:
         spawned = spawn_people(
             self.client, self.world, network, crowd, route, keep_clear_m, self.settings
         )
-        self.people = [one.person for one in spawned]
-        self.ids = [one.person.actor_id for one in spawned]
-        self._land = _land(network, route, self.settings.band_m + _WANDER_M)
-        self._settle(network, [one.candidate for one in spawned])
+        self.people = [member.person for member in spawned]
+        self.ids = [member.person.actor_id for member in spawned]
+        self._area = _area_along(network, route, self.settings.band_m + _WANDER_M)
+        self._fill_rows(network, [member.candidate for member in spawned])
         return list(self.ids)
 
     def adopt(self, ids: Sequence[int]) -> None:
@@ -101,45 +102,45 @@ class Crowd:
         """
         network = self._town()
         self.ids = list(ids)
-        self._land = _land(network, None, 0.0)
-        walks = found_walking(self.world, network, self.ids, self.seed, self.settings)
-        self._settle(network, [one.candidate for one in walks])
-        take_over(self._rows, self._minds, walks, self._land, self.settings)
+        self._area = _area_along(network, None, 0.0)
+        walkers = read_walkers(self.world, network, self.ids, self.seed, self.settings)
+        self._fill_rows(network, [walker.candidate for walker in walkers])
+        take_over(self._rows, self._memories, walkers, self._area, self.settings)
 
     def _town(self) -> WalkNetwork:
         if self.network is None:
             self.network = walk_network_of(self.world)
         return self.network
 
-    def _settle(self, network: WalkNetwork, cast_as: list[Candidate]) -> None:
+    def _fill_rows(self, network: WalkNetwork, candidates: list[Candidate]) -> None:
         """Fill the rows from the drawn people and their places."""
         self._rows = rows = make_crowd_rows(len(self.ids))
-        self._minds = []
+        self._memories = []
         self._view = CrowdView(self.world, self.ids)
         actors = {actor.id: actor for actor in self.world.get_actors(self.ids)}
         if len(actors) != len(self.ids):
             raise DataError(f"{len(self.ids) - len(actors)} people vanished while spawning.")
-        for row, one in enumerate(cast_as):
+        for row, candidate in enumerate(candidates):
             rows.half_height[row] = actors[self.ids[row]].bounding_box.extent.z
-            rows.x[row], rows.y[row] = one.x_m, one.y_m
-            rows.z[row] = one.z_m + rows.half_height[row]
-            rows.heading[row] = rows.sent_heading[row] = one.yaw_rad
-            rows.speed[row], rows.margin[row] = one.speed_mps, one.margin_s
-            rows.patience[row], rows.obeys[row] = one.patience_s, one.obeys
-            rows.timer[row] = one.rest_s
-            self._minds.append(
+            rows.x[row], rows.y[row] = candidate.x_m, candidate.y_m
+            rows.z[row] = candidate.z_m + rows.half_height[row]
+            rows.heading[row] = rows.sent_heading[row] = candidate.yaw_rad
+            rows.speed[row], rows.margin[row] = candidate.speed_mps, candidate.margin_s
+            rows.patience[row], rows.obeys[row] = candidate.patience_s, candidate.obeys
+            rows.timer[row] = candidate.rest_s
+            self._memories.append(
                 PedestrianMemory(
                     random=stream(self.seed, "crowd", "plans", row),
-                    intended=one.intended,
-                    block=int(network.places.block[one.place]),
-                    keep_m=one.keep_m,
-                    eager=one.eager,
+                    intended=candidate.intended,
+                    block=int(network.places.block[candidate.place]),
+                    keep_m=candidate.keep_m,
+                    eager=candidate.eager,
                 )
             )
 
     def step(self, snapshot: carla.WorldSnapshot | None = None) -> None:
         """Decide for this tick and send the changed controls; call before ``world.tick()``."""
-        if self._view is None or self._land is None or not self.ids:
+        if self._view is None or self._area is None or not self.ids:
             return
         rows = self._rows
         every = max(round(_DECIDE_S / self.delta_s), 1)
@@ -148,12 +149,19 @@ class Crowd:
             return
         if snapshot is None:
             snapshot = self.world.get_snapshot()
-        seen = self._view.look(snapshot, rows, every * self.delta_s)
-        network = self._land.network
-        advance(rows, seen, network.crossings, network.grid, network.ground, every * self.delta_s)
+        surroundings = self._view.look(snapshot, rows, every * self.delta_s)
+        network = self._area.network
+        advance(
+            rows,
+            surroundings,
+            network.crossings,
+            network.grid,
+            network.ground,
+            every * self.delta_s,
+        )
         if rows.need.any():
             for row in np.flatnonzero(rows.need)[:_PLANS]:
-                plan(rows, int(row), self._minds[int(row)], self._land, self.settings)
+                plan(rows, int(row), self._memories[int(row)], self._area, self.settings)
         if rows.changed.any():
             self._send()
 
@@ -167,7 +175,7 @@ class Crowd:
             carla.WalkerControl,
             carla.Vector3D,
         )
-        ways = zip(
+        columns = zip(
             chosen.tolist(),
             np.cos(heading).tolist(),
             np.sin(heading).tolist(),
@@ -175,7 +183,10 @@ class Crowd:
             strict=True,
         )
         self.client.apply_batch(
-            [command(self.ids[row], control(vector(x, y, 0.0), v, False)) for row, x, y, v in ways]
+            [
+                command(self.ids[row], control(vector(x, y, 0.0), v, False))
+                for row, x, y, v in columns
+            ]
         )
 
     def release(self, actor_id: int) -> None:
@@ -190,16 +201,16 @@ class Crowd:
 
     def crossings_made(self, actor_id: int) -> int:
         """Number of roads that a person has crossed so far."""
-        return self._minds[self.ids.index(actor_id)].crossed
+        return self._memories[self.ids.index(actor_id)].crossed
 
     def destroy(self) -> None:
         """Remove the people."""
         self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
-        self.ids, self.people, self._minds = [], [], []
+        self.ids, self.people, self._memories = [], [], []
         self._rows, self._view = make_crowd_rows(0), None
 
 
-def _land(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> CrowdArea:
+def _area_along(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> CrowdArea:
     places, crossings = network.places, network.crossings
     if route is None:
         return CrowdArea(

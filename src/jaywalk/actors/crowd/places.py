@@ -163,13 +163,13 @@ def _check(
     for k in range(len(table)):
         x, y, near = table[k, 0], table[k, 1], table[k, 2]
         z[k] = surface_height(ground, x, y, 0.0 if np.isnan(near) else near)
-        what = underfoot(grid, x, y)
+        ground_kind = underfoot(grid, x, y)
         if edge_gap(grid, x, y) < _ROOM_M:
             continue
         if int(table[k, 4]) == 5:
-            keep[k] = what == VERGE and abs(z[k] - near) < _LEVEL_M
+            keep[k] = ground_kind == VERGE and abs(z[k] - near) < _LEVEL_M
         else:
-            keep[k] = what in (SIDEWALK, VERGE)
+            keep[k] = ground_kind in (SIDEWALK, VERGE)
 
 
 def nearest_box(places_m: FloatArray, boxes: FloatArray, reach_m: float) -> IntArray:

@@ -185,9 +185,9 @@ class CrowdRows(NamedTuple):
 class CrowdSurroundings(NamedTuple):
     """Vehicles, props, other people and lights around the crowd."""
 
-    vehicle: NDArray[np.float64]  # (k, 8): x, y, cos, sin, half length, half width, vx, vy
-    thing: NDArray[np.float64]  # (m, 6) props
-    stranger: NDArray[np.float64]  # (j, 4) people not controlled here: x, y, vx, vy
+    vehicles: NDArray[np.float64]  # (k, 8): x, y, cos, sin, half length, half width, vx, vy
+    props: NDArray[np.float64]  # (m, 6) props
+    other_people: NDArray[np.float64]  # (j, 4) people not controlled here: x, y, vx, vy
     red_s: NDArray[np.float64]  # per light: seconds since it turned red, -1: not red
     red_length_s: NDArray[np.float64]  # duration of its last red phase
 

@@ -1,4 +1,4 @@
-"""Detours around standing obstacles: a straight path if it is free, else the shortest detour.
+"""Standing obstacles near posed people, and detours around them.
 
 Obstacles are the town's solid objects (from its walk grid), boxes of standing vehicles and props,
 and discs of standing people. Moving actors are ignored.
@@ -7,16 +7,26 @@ and discs of standing people. Moving actors are ignored.
 from __future__ import annotations
 
 import heapq
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.core.arrays import FloatArray
+from jaywalk.actors._surroundings import CrowdView
+from jaywalk.actors.crowd.state import CrowdRows
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_distance
 from jaywalk.town.walkways import NOWHERE, ROAD, WalkGrid, solid_gap, underfoot
 
+if TYPE_CHECKING:
+    import carla
+
+STANDING_MPS: Final = 0.3  # people slower than this stand
+_STOPPING_MPS: Final = 1.2  # a vehicle this slow is about to stop, or has just begun to move
+_NEAR_M: Final = 15.0  # obstacles farther away from a walking person are ignored
 CELL_M: Final = 0.25
 CLEAR_M: Final = 0.42  # from the middle of a person to an obstacle
 DISC_M: Final = 0.75  # between the middles of two people
@@ -26,8 +36,8 @@ _STEP_M: Final = 0.12
 _TIGHT_M: Final = 0.35  # a path gains from more room than needed up to this much ...
 _TIGHT_COST: Final = 1.5  # ... and costs this much more per metre without any
 _ROAD_COST: Final = 5.0  # cost of a metre of road, for people who keep off it
-_WILD_COST: Final = 0.6
-_EVERY: Final = 4  # cells between corners of a path that keeps off the road
+_UNKNOWN_COST: Final = 0.6
+_CORNER_EVERY: Final = 4  # cells between corners of a path that keeps off the road
 
 
 class Obstacles(NamedTuple):
@@ -40,26 +50,68 @@ class Obstacles(NamedTuple):
 NO_OBSTACLES: Final = Obstacles(np.zeros((0, 6)), np.zeros((0, 2)))
 
 
+@dataclass(slots=True)
+class NearbyObstacles:
+    """Standing obstacles near moving people, as of the last look.
+
+    Attributes:
+        view: Reader of vehicles, props and other people in a snapshot.
+        people: Rows in which the view keeps the positions of the posed people.
+        delta_s: Time between two looks, in seconds.
+    """
+
+    view: CrowdView
+    people: CrowdRows
+    delta_s: float
+    _obstacles: Obstacles = field(default=NO_OBSTACLES, init=False)
+
+    def look(self, snapshot: carla.WorldSnapshot, places_m: FloatArray) -> None:
+        """Read the obstacles near the moving people at ``places_m`` (n, 2) from a snapshot."""
+        seen = self.view.look(snapshot, self.people, self.delta_s)
+        slow = np.hypot(seen.vehicles[:, 6], seen.vehicles[:, 7]) < _STOPPING_MPS
+        boxes = np.concatenate([seen.vehicles[slow, :6], seen.props])
+        still = np.hypot(seen.other_people[:, 2], seen.other_people[:, 3]) < STANDING_MPS
+        boxes = boxes[_near(boxes[:, :2], places_m)]
+        discs = seen.other_people[still, :2]
+        self._obstacles = Obstacles(
+            np.ascontiguousarray(boxes), np.ascontiguousarray(discs[_near(discs, places_m)])
+        )
+
+    def around(self, x: float, y: float, standing: Iterable[tuple[float, float]]) -> Obstacles:
+        """Obstacles for a person at (x, y), including standing posed people nearby."""
+        near = [(u, v) for u, v in standing if abs(u - x) < _NEAR_M and abs(v - y) < _NEAR_M]
+        discs = np.concatenate([self._obstacles.disc, np.array(near).reshape(-1, 2)])
+        return Obstacles(self._obstacles.box, discs)
+
+
+def _near(points_m: FloatArray, people_m: FloatArray) -> BoolArray:
+    """Mask of the points (n, 2) that are near any of the people (m, 2)."""
+    if not len(points_m) or not len(people_m):
+        return np.zeros(len(points_m), np.bool_)
+    gap = np.abs(points_m[:, None] - people_m[None]).max(axis=2)
+    return np.asarray(gap.min(axis=1) < _NEAR_M)
+
+
 @kernel
-def room_at(grid: WalkGrid, things: Obstacles, x: float, y: float) -> float:
+def room_at(grid: WalkGrid, obstacles: Obstacles, x: float, y: float) -> float:
     """Clearance of a person at a place, in metres; negative: too near."""
     room = solid_gap(grid, x, y) - CLEAR_M
-    for k in range(len(things.box)):
-        box = things.box[k]
+    for k in range(len(obstacles.box)):
+        box = obstacles.box[k]
         reach = box[4] + box[5] + 2.0
         if abs(x - box[0]) > reach or abs(y - box[1]) > reach:
             continue
         gap = box_distance(x, y, box[0], box[1], box[2], box[3], box[4], box[5]) - CLEAR_M
         room = min(room, gap)
-    for k in range(len(things.disc)):
-        room = min(room, np.hypot(x - things.disc[k, 0], y - things.disc[k, 1]) - DISC_M)
+    for k in range(len(obstacles.disc)):
+        room = min(room, np.hypot(x - obstacles.disc[k, 0], y - obstacles.disc[k, 1]) - DISC_M)
     return float(room)
 
 
 @kernel
 def is_free(
     grid: WalkGrid,
-    things: Obstacles,
+    obstacles: Obstacles,
     ax: float,
     ay: float,
     bx: float,
@@ -68,11 +120,11 @@ def is_free(
 ) -> bool:
     """Return True if a straight path is clear by ``slack`` metres, except close to its start."""
     length = np.hypot(bx - ax, by - ay)
-    here = min(room_at(grid, things, ax, ay), slack)
+    here = min(room_at(grid, obstacles, ax, ay), slack)
     steps = max(int(length / _STEP_M), 1)
     for k in range(1, steps + 1):
         share = k / steps
-        room = room_at(grid, things, ax + share * (bx - ax), ay + share * (by - ay))
+        room = room_at(grid, obstacles, ax + share * (bx - ax), ay + share * (by - ay))
         if room < slack and (room < here - 1e-9 or share * length > _LEAVE_M):
             return False
     return True
@@ -82,17 +134,23 @@ def is_free(
 def _weight(grid: WalkGrid, x: float, y: float, room: float, keeps_off: bool) -> float:
     """Cost per metre at a place."""
     weight = 1.0 + _TIGHT_COST * max(_TIGHT_M - room, 0.0) / _TIGHT_M
-    what = underfoot(grid, x, y)
-    if keeps_off and what == ROAD:
+    ground = underfoot(grid, x, y)
+    if keeps_off and ground == ROAD:
         weight += _ROAD_COST
-    elif what == NOWHERE:
-        weight += _WILD_COST
+    elif ground == NOWHERE:
+        weight += _UNKNOWN_COST
     return float(weight)
 
 
 @kernel
 def _search(
-    grid: WalkGrid, things: Obstacles, ax: float, ay: float, bx: float, by: float, keeps_off: bool
+    grid: WalkGrid,
+    obstacles: Obstacles,
+    ax: float,
+    ay: float,
+    bx: float,
+    by: float,
+    keeps_off: bool,
 ) -> NDArray[np.float64]:
     """Return points from a to b on cells of a window around both; empty if there is no path."""
     x0, y0 = min(ax, bx) - _RIM_M, min(ay, by) - _RIM_M
@@ -120,7 +178,7 @@ def _search(
                 there = r * wide + c
                 x, y = x0 + (c + 0.5) * CELL_M, y0 + (r + 0.5) * CELL_M
                 if np.isnan(room[there]):
-                    room[there] = room_at(grid, things, x, y)
+                    room[there] = room_at(grid, obstacles, x, y)
                 if room[there] < 0.0 and np.hypot(x - ax, y - ay) > _LEAVE_M:
                     continue
                 weight = _weight(grid, x, y, room[there], keeps_off)
@@ -134,37 +192,39 @@ def _search(
     count, here = 1, last
     while here != first:
         here, count = before[here], count + 1
-    way = np.empty((count, 2))
+    path = np.empty((count, 2))
     here = last
     for k in range(count - 1, -1, -1):
-        way[k, 0] = x0 + (here % wide + 0.5) * CELL_M
-        way[k, 1] = y0 + (here // wide + 0.5) * CELL_M
+        path[k, 0] = x0 + (here % wide + 0.5) * CELL_M
+        path[k, 1] = y0 + (here // wide + 0.5) * CELL_M
         here = before[here]
-    way[0, 0], way[0, 1], way[-1, 0], way[-1, 1] = ax, ay, bx, by
-    return way
+    path[0, 0], path[0, 1], path[-1, 0], path[-1, 1] = ax, ay, bx, by
+    return path
 
 
 @kernel
-def _pulled(grid: WalkGrid, things: Obstacles, way: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pulled(grid: WalkGrid, obstacles: Obstacles, path: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the path with as few corners as the obstacles allow."""
     kept = [0]
-    while kept[-1] < len(way) - 1:
+    while kept[-1] < len(path) - 1:
         at = kept[-1]
-        last = len(way) - 1
+        last = len(path) - 1
         while last > at + 1:
-            if is_free(grid, things, way[at, 0], way[at, 1], way[last, 0], way[last, 1], 0.08):
+            if is_free(
+                grid, obstacles, path[at, 0], path[at, 1], path[last, 0], path[last, 1], 0.08
+            ):
                 break
             last -= 1
         kept.append(last)
     out = np.empty((len(kept), 2))
     for k in range(len(kept)):
-        out[k] = way[kept[k]]
+        out[k] = path[kept[k]]
     return out
 
 
 def find_detour(
     grid: WalkGrid,
-    things: Obstacles,
+    obstacles: Obstacles,
     start_m: tuple[float, float],
     goal_m: tuple[float, float],
     *,
@@ -174,14 +234,14 @@ def find_detour(
 
     Args:
         grid: The town.
-        things: Standing obstacles.
+        obstacles: Standing obstacles.
         start_m: Start of the path.
         goal_m: End of the path.
         keeps_off: Whether to keep off the road.
     """
-    if not keeps_off and is_free(grid, things, *start_m, *goal_m, 0.0):
+    if not keeps_off and is_free(grid, obstacles, *start_m, *goal_m, 0.0):
         return np.array([start_m, goal_m])
-    way: FloatArray = _search(grid, things, *start_m, *goal_m, keeps_off)
-    if keeps_off and len(way):  # fewer corners would cut over the road
-        return np.concatenate([way[:-1:_EVERY], way[-1:]])
-    return np.asarray(_pulled(grid, things, way)) if len(way) else way
+    path: FloatArray = _search(grid, obstacles, *start_m, *goal_m, keeps_off)
+    if keeps_off and len(path):  # fewer corners would cut over the road
+        return np.concatenate([path[:-1:_CORNER_EVERY], path[-1:]])
+    return np.asarray(_pulled(grid, obstacles, path)) if len(path) else path

@@ -73,12 +73,12 @@ def spawn_posed(
     for role in roles:
         spots = staying if role.intended == NOT_CROSSING else crossing
         order = choices(role, spots, seed, manner, length_m)
-        found = _spawn_one(world, role, spots, order, models, taken)
-        if found is None:
+        spawned = _spawn_one(world, role, spots, order, models, taken)
+        if spawned is None:
             client.apply_batch_sync([carla.command.DestroyActor(actor) for _, actor in done])
             raise DataError(_too_few(role, len(done), len(roles), len(order), manner))
-        taken.append(found[0].a_m)
-        done.append(found)
+        taken.append(spawned[0].a_m)
+        done.append(spawned)
     return done
 
 
@@ -136,10 +136,10 @@ def _spawn_one(
     return None
 
 
-def _too_few(role: PersonRole, done: int, wanted: int, spots: int, manner: HabitManner) -> str:
+def _too_few(role: PersonRole, done: int, count: int, spots: int, manner: HabitManner) -> str:
     side = "" if manner.side == "both" else f" on the {manner.side}"
     return (
-        f"Only {done} of {wanted} people found a place along the route: there is none{side} for "
+        f"Only {done} of {count} people found a place along the route: there is none{side} for "
         f"person {role.number} ({role.intended}; {spots} places tried). Choose a longer route or "
         "one with sidewalks and crossings."
     )

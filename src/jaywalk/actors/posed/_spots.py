@@ -171,8 +171,8 @@ def _first_kerb(grid: WalkGrid, x: float, y: float, ux: float, uy: float) -> tup
     at = 1.0
     while at < _WIDEST_M:
         px, py = x + at * ux, y + at * uy
-        what = underfoot(grid, px, py)
-        if what in (SIDEWALK, VERGE) and edge_gap(grid, px, py) >= _ROOM_M:
+        ground = underfoot(grid, px, py)
+        if ground in (SIDEWALK, VERGE) and edge_gap(grid, px, py) >= _ROOM_M:
             inner = at + _IN_M
             while inner > at and edge_gap(grid, x + inner * ux, y + inner * uy) < _ROOM_M:
                 inner -= 0.1
@@ -219,12 +219,12 @@ def _kinds(
     network: WalkNetwork, a: FloatArray, painted: NDArray[np.bool_], parked: FloatArray
 ) -> IntArray:
     kind = np.full(len(a), int(PlaceKind.SIDEWALK))
-    for boxes, reach_m, what in (
+    for boxes, reach_m, place_kind in (
         (network.solids.buildings, _SHOP_M, PlaceKind.SHOP_FRONT),
         (parked, _PARKED_M, PlaceKind.PARKED_GAP),
         (network.solids.shelters, _STOP_M, PlaceKind.BUS_STOP),
     ):
-        kind[nearest_box(a, boxes, reach_m) >= 0] = int(what)
+        kind[nearest_box(a, boxes, reach_m) >= 0] = int(place_kind)
     kind[painted] = int(PlaceKind.CROSSWALK)
     return kind
 
@@ -242,7 +242,7 @@ def _heights_at(
 @kernel
 def _meets(line: NDArray[np.float64], ax: float, ay: float, bx: float, by: float) -> int:
     """Return the point of the route that a path meets once, at a large enough angle; -1: none."""
-    found = -1
+    meeting = -1
     for k in range(len(line) - 1):
         px, py = line[k, 0], line[k, 1]
         dx, dy = line[k + 1, 0] - px, line[k + 1, 1] - py
@@ -256,10 +256,10 @@ def _meets(line: NDArray[np.float64], ax: float, ay: float, bx: float, by: float
         if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
             if abs(cross) < _SHARP * size:
                 return -1
-            if found >= 0 and k - found > _TWICE_M:
-                return found
-            found = k
-    return found
+            if meeting >= 0 and k - meeting > _TWICE_M:
+                return meeting
+            meeting = k
+    return meeting
 
 
 @kernel
@@ -268,8 +268,8 @@ def _walkable(
 ) -> bool:
     """Return True if a person can stand at ``a`` and ``b`` and no solid object lies between."""
     for x, y in ((ax, ay), (bx, by)):
-        what = underfoot(grid, x, y)
-        if (what != SIDEWALK and what != VERGE) or edge_gap(grid, x, y) < _ROOM_M:
+        ground = underfoot(grid, x, y)
+        if (ground != SIDEWALK and ground != VERGE) or edge_gap(grid, x, y) < _ROOM_M:
             return False
     length = np.hypot(bx - ax, by - ay)
     steps = int(length / _STEP_M) + 1

@@ -25,12 +25,12 @@ _NEAREST_M: Final = 12.0
 _FARTHEST_M: Final = 35.0
 _KEEP_M: Final = 0.9
 _TRIES: Final = 4
-_EVERY: Final = 4  # cells between corners
+_CORNER_EVERY: Final = 4  # cells between corners
 
 
-def stroll_way(
+def stroll_path(
     network: WalkNetwork,
-    here: tuple[float, float],
+    start: tuple[float, float],
     random: np.random.Generator,
     course_rad: float | None = None,
 ) -> NDArray[np.float64] | None:
@@ -38,24 +38,26 @@ def stroll_way(
 
     Args:
         network: Walk network of the town.
-        here: Start of the path.
+        start: Start of the path.
         random: Draws the place.
         course_rad: Course of a person who is already walking; the place least behind is taken.
     """
     places = network.places
-    away = np.hypot(places.x - here[0], places.y - here[1])
+    away = np.hypot(places.x - start[0], places.y - start[1])
     own = int(places.block[int(np.argmin(away))])
-    found = np.flatnonzero((places.block == own) & (away > _NEAREST_M) & (away < _FARTHEST_M))
-    if not len(found):
+    candidates = np.flatnonzero((places.block == own) & (away > _NEAREST_M) & (away < _FARTHEST_M))
+    if not len(candidates):
         return None
-    goals = found[(random.random(_TRIES) * len(found)).astype(np.int64)]
+    goals = candidates[(random.random(_TRIES) * len(candidates)).astype(np.int64)]
     if course_rad is not None:
-        bearing = np.arctan2(places.y[goals] - here[1], places.x[goals] - here[0])
+        bearing = np.arctan2(places.y[goals] - start[1], places.x[goals] - start[0])
         goals = goals[np.argsort(-np.cos(bearing - course_rad), kind="stable")]
     for goal in goals.tolist():
-        way = find_way(network.grid, here, (float(places.x[goal]), float(places.y[goal])), _KEEP_M)
-        if len(way) > 2 * _EVERY:
-            return np.concatenate([way[:-1:_EVERY], way[-1:]])
+        path = find_way(
+            network.grid, start, (float(places.x[goal]), float(places.y[goal])), _KEEP_M
+        )
+        if len(path) > 2 * _CORNER_EVERY:
+            return np.concatenate([path[:-1:_CORNER_EVERY], path[-1:]])
     return None
 
 
@@ -77,14 +79,14 @@ class PathWalk:
     """Path of one person to a goal.
 
     Attributes:
-        way: Corners (n, 2); the last one is the goal.
+        path: Corners (n, 2); the last one is the goal.
         keeps_off: Keeps off the road when a detour is needed.
         reroutes: Number of times that a new path was searched.
         at: Corner that the person walks towards.
         course_rad: Direction of motion over the ground relative to the person's heading.
     """
 
-    way: FloatArray
+    path: FloatArray
     keeps_off: bool = False
     reroutes: int = 0
     at: int = 1
@@ -95,7 +97,7 @@ class PathWalk:
     @property
     def goal_m(self) -> tuple[float, float]:
         """End of the path."""
-        return float(self.way[-1, 0]), float(self.way[-1, 1])
+        return float(self.path[-1, 0]), float(self.path[-1, 1])
 
     def bearing_rad(self, x: float, y: float) -> float:
         """Direction of a point a little ahead on the path."""
@@ -104,13 +106,13 @@ class PathWalk:
 
     def _aim(self, x: float, y: float) -> tuple[float, float]:
         left = _AIM_M
-        for k in range(self.at, len(self.way)):
-            cx, cy = self.way[k]
+        for k in range(self.at, len(self.path)):
+            cx, cy = self.path[k]
             gap = math.hypot(cx - x, cy - y)
-            if gap >= left or k == len(self.way) - 1:
+            if gap >= left or k == len(self.path) - 1:
                 return float(cx), float(cy)
             # the rest of the look ahead lies beyond this corner
-            nx, ny = self.way[k + 1]
+            nx, ny = self.path[k + 1]
             size = math.hypot(nx - cx, ny - cy)
             if size > left - gap:
                 share = (left - gap) / size
@@ -124,17 +126,17 @@ class PathWalk:
         rows = players.rows
         x, y, yaw = float(rows.x_m[row]), float(rows.y_m[row]), float(rows.yaw_rad[row])
         self._sense(x, y, yaw, delta_s)
-        while self.at < len(self.way) - 1 and self._passed(x, y):
+        while self.at < len(self.path) - 1 and self._passed(x, y):
             self.at += 1
-        if self.at == len(self.way) - 1 and self._at_goal(x, y):
+        if self.at == len(self.path) - 1 and self._at_goal(x, y):
             players.steer(row, 0.0)
             return True
         if rows.since_s[row] < rows.turn_s[row]:
             players.steer(row, 0.0)  # the start of the clip still turns the person
             return False
         error = math.remainder(self.bearing_rad(x, y) - yaw - self.course_rad, 2.0 * math.pi)
-        most = _FASTEST_RADPS
-        players.steer(row, min(max(_GAIN_PER_S * error, -most), most))
+        limit = _FASTEST_RADPS
+        players.steer(row, min(max(_GAIN_PER_S * error, -limit), limit))
         players.pace(row, _SLOW if abs(error) > _BEND_RAD else 1.0)
         return False
 
@@ -150,14 +152,14 @@ class PathWalk:
         self.course_rad += min(delta_s / _COURSE_S, 1.0) * change
 
     def _passed(self, x: float, y: float) -> bool:
-        here, before = self.way[self.at], self.way[self.at - 1]
+        here, before = self.path[self.at], self.path[self.at - 1]
         if math.hypot(here[0] - x, here[1] - y) < _ARRIVED_M:
             return True
         dx, dy = here - before
         return bool((x - here[0]) * dx + (y - here[1]) * dy > 0.0)
 
     def _at_goal(self, x: float, y: float) -> bool:
-        goal, before = self.way[-1], self.way[-2]
+        goal, before = self.path[-1], self.path[-2]
         dx, dy = goal - before
         size = max(math.hypot(dx, dy), 1e-9)
         left = ((goal[0] - x) * dx + (goal[1] - y) * dy) / size
@@ -165,15 +167,15 @@ class PathWalk:
 
     # -- obstacles ---------------------------------------------------------------------------------
 
-    def is_clear(self, grid: WalkGrid, things: Obstacles, x: float, y: float) -> bool:
+    def is_clear(self, grid: WalkGrid, obstacles: Obstacles, x: float, y: float) -> bool:
         """Return True if the next metres of the path are free."""
         left, px, py = _LOOK_M, x, y
-        for k in range(self.at, len(self.way)):
-            cx, cy = float(self.way[k, 0]), float(self.way[k, 1])
+        for k in range(self.at, len(self.path)):
+            cx, cy = float(self.path[k, 0]), float(self.path[k, 1])
             size = math.hypot(cx - px, cy - py)
             share = min(left / max(size, 1e-9), 1.0)
             cx, cy = px + share * (cx - px), py + share * (cy - py)
-            if not is_free(grid, things, px, py, cx, cy, -0.02):
+            if not is_free(grid, obstacles, px, py, cx, cy, -0.02):
                 return False
             left -= size
             if left <= 0.0:
@@ -181,19 +183,19 @@ class PathWalk:
             px, py = cx, cy
         return True
 
-    def reroute(self, grid: WalkGrid, things: Obstacles, x: float, y: float) -> bool:
+    def reroute(self, grid: WalkGrid, obstacles: Obstacles, x: float, y: float) -> bool:
         """Find another path to the goal; return False if there is none."""
-        found = find_detour(grid, things, (x, y), self.goal_m, keeps_off=self.keeps_off)
-        if len(found) < 2:
+        detour = find_detour(grid, obstacles, (x, y), self.goal_m, keeps_off=self.keeps_off)
+        if len(detour) < 2:
             return False
-        self.way, self.at = found, 1
+        self.path, self.at = detour, 1
         self.reroutes += 1
         return True
 
 
-def ways_out(
+def path_off_road(
     grid: WalkGrid,
-    things: Obstacles,
+    obstacles: Obstacles,
     here_m: tuple[float, float],
     goals_m: tuple[tuple[float, float], ...],
 ) -> FloatArray:
@@ -209,27 +211,27 @@ def ways_out(
             place = goal[0] - aside * dy / size, goal[1] + aside * dx / size
             if int(underfoot(grid, *place)) not in (SIDEWALK, VERGE):
                 continue
-            way = find_detour(grid, things, here_m, place)
-            if len(way) >= 2:
-                return way
+            path = find_detour(grid, obstacles, here_m, place)
+            if len(path) >= 2:
+                return path
     return np.zeros((0, 2))
 
 
 def bumps_soon(
     grid: WalkGrid,
-    things: Obstacles,
+    obstacles: Obstacles,
     x: float,
     y: float,
     course_rad: float,
     ahead_m: float = STOP_AHEAD_M,
 ) -> bool:
     """Return True if straight motion hits an obstacle within ``ahead_m`` (default: a step)."""
-    here = room_at(grid, things, x, y)
+    here = room_at(grid, obstacles, x, y)
     steps = max(1, math.ceil(ahead_m / STOP_AHEAD_M))
     for step in range(1, steps + 1):
         away = ahead_m * step / steps
         room = room_at(
-            grid, things, x + away * math.cos(course_rad), y + away * math.sin(course_rad)
+            grid, obstacles, x + away * math.cos(course_rad), y + away * math.sin(course_rad)
         )
         if room < -0.12 and room < here:
             return True

@@ -13,7 +13,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.posed._players import PosedPeople
+from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
@@ -80,7 +80,7 @@ def spawn_walker(world: carla.World, rig: str, pose: carla.Transform) -> Any:
     ]
     if not models:
         raise DataError(f"The server has no walker with age {age!r} and gender {gender!r}.")
-    model = min(models, key=lambda one: str(one.id))
+    model = min(models, key=lambda blueprint: str(blueprint.id))
     actor = world.try_spawn_actor(model, pose)
     if actor is None:
         raise DataError(f"There is no room for {model.id} at {pose.location}.")
@@ -165,13 +165,13 @@ def _watch(
         joining.append(now.weight < 1.0)
         if now.ended and ticks == _LONGEST_TICKS:
             break
-    way = np.array(poses)
-    way[:, 3] = np.unwrap(np.deg2rad(way[:, 3]))
+    path = np.array(poses)
+    path[:, 3] = np.unwrap(np.deg2rad(path[:, 3]))
     return ObservedWalker(
         rig=rig,
         bones_m=np.array(bones),
         relative=np.array(relative),
-        actor=way,
+        actor=path,
         velocity_mps=np.array(velocity),
         clips=clips,
         joining=np.array(joining),

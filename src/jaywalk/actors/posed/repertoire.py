@@ -176,7 +176,7 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
     if len(still) < _LEAST_IDLES:  # a small library: take its quietest clips
         still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
     walking = tuple(u for u in uses if u.walks and u.plain)
-    found = Repertoire(
+    repertoire = Repertoire(
         idle=tuple(still),
         staying=tuple(u for u in staying if u.reach_m < _STAY_EXCURSION_M),
         attempting=tuple(u for u in uses if u.motion_class == MotionClass.ATTEMPTING),
@@ -184,14 +184,14 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
         walking=walking,
         ordinary=tuple(u for u in walking if _is_ordinary(u)) or walking,
     )
-    empty = [name for name in Repertoire.__slots__ if not getattr(found, name)]
+    empty = [name for name in Repertoire.__slots__ if not getattr(repertoire, name)]
     if empty:
         raise DataError(
             f"{library.folder}: no clips for {', '.join(empty)}; habit needs clips of all three "
             "classes, some of them idle and some walking at 0.8 to 1.7 m/s. Add clips to the "
             "library, or leave --motions out."
         )
-    return found
+    return repertoire
 
 
 def _is_ordinary(use: Use) -> bool:
@@ -210,11 +210,11 @@ def _is_steady(library: MotionLibrary, row: int, name: str) -> bool:
 def _measure(library: MotionLibrary, row: int, name: str) -> Use:
     columns = library.columns
     child = float(columns["body_scale"][row]) < _CHILD_SCALE
-    way = library.way(name, _MEASURED_ON[child])
-    away = np.hypot(*(way[:, :2] - way[0, :2]).T)
+    path = library.way(name, _MEASURED_ON[child])
+    away = np.hypot(*(path[:, :2] - path[0, :2]).T)
     far = int(away.argmax())
-    reach_rad = math.atan2(*(way[far, 1::-1] - way[0, 1::-1])) - float(way[0, 3])
-    speed, turn, drift = _loop(way, float(library.meta["rate_hz"]))
+    reach_rad = math.atan2(*(path[far, 1::-1] - path[0, 1::-1])) - float(path[0, 3])
+    speed, turn, drift = _loop(path, float(library.meta["rate_hz"]))
     walks = speed >= _WALK_MPS and drift >= _WALK_LOOP_M and abs(turn) <= _WALK_TURN_RADPS
     motion_class = str(columns["class"][row])
     return Use(
@@ -235,15 +235,15 @@ def _measure(library: MotionLibrary, row: int, name: str) -> Use:
     )
 
 
-def _loop(way: FloatArray, rate_hz: float) -> tuple[float, float, float]:
+def _loop(path: FloatArray, rate_hz: float) -> tuple[float, float, float]:
     """Speed, turning rate and length of a loop, computed from its first and last frames only."""
-    stretch = walking_stretch(way, rate_hz) or range(len(way))
+    stretch = walking_stretch(path, rate_hz) or range(len(path))
     last = max(len(stretch) - 1 - round(SHORTEST_S * rate_hz), 1)
     first = min(round(0.15 * last), last - 1)
     seconds = max((last - first) / rate_hz, 1e-3)
     first, last = stretch.start + first, stretch.start + last
-    drift = float(np.hypot(*(way[last, :2] - way[first, :2])))
-    return drift / seconds, float(way[last, 3] - way[first, 3]) / seconds, drift
+    drift = float(np.hypot(*(path[last, :2] - path[first, :2])))
+    return drift / seconds, float(path[last, 3] - path[first, 3]) / seconds, drift
 
 
 def _kind(name: str, motion_class: str, caption: str) -> str:

@@ -73,7 +73,7 @@ class PosedPeople:
         self._row: dict[int, int] = {}
         self._actors: list[Any] = []
         self._form = BoneForm()
-        self._led = np.zeros(0, np.bool_)
+        self._controlled = np.zeros(0, np.bool_)
         self._put = np.zeros(0, np.bool_)  # moved at least once
         self._z_m = np.zeros(0)  # ground height under each person
 
@@ -95,23 +95,23 @@ class PosedPeople:
                 present position.
         """
         if actor.id in self._row:
-            raise UsageError(f"walker {actor.id} is led already")
+            raise UsageError(f"walker {actor.id} is already controlled by clips")
         rig = rig_for_walker(
             {name: value for name, value in actor.attributes.items() if name in ("gender", "age")}
         )
-        here = actor.get_transform() if pose is None else pose
-        z_m = here.location.z - (actor.bounding_box.extent.z if pose is None else 0.0)
+        start = actor.get_transform() if pose is None else pose
+        z_m = start.location.z - (actor.bounding_box.extent.z if pose is None else 0.0)
         row = self.players.add(
             rig.name,
-            x_m=here.location.x,
-            y_m=here.location.y,
-            yaw_rad=math.radians(here.rotation.yaw),
+            x_m=start.location.x,
+            y_m=start.location.y,
+            yaw_rad=math.radians(start.rotation.yaw),
         )
         self._row[actor.id] = row
         self.ids.append(actor.id)
         self._actors.append(actor)
         self._form.add(actor.id, _driven_bones(rig), _HIPS)
-        self._led, self._put = np.append(self._led, True), np.append(self._put, False)
+        self._controlled, self._put = np.append(self._controlled, True), np.append(self._put, False)
         self._z_m = np.append(self._z_m, z_m)
         self.players.play(row, cue, then)
         # bones that no clip moves, and the hands, are at rest from the first pose on
@@ -134,16 +134,16 @@ class PosedPeople:
 
     def phases(self) -> dict[int, tuple[str, float, float]]:
         """Clip, position in it and weight for all controlled people, by actor id."""
-        now = zip(self.ids, self._led.tolist(), self.players.phases(), strict=True)
-        return {actor_id: phase for actor_id, led, phase in now if led}
+        now = zip(self.ids, self._controlled.tolist(), self.players.phases(), strict=True)
+        return {actor_id: phase for actor_id, controlled, phase in now if controlled}
 
     def row_of(self, actor_id: int) -> int:
         """Number of a person in ``players``."""
         return self._row[actor_id]
 
-    def is_led(self, actor_id: int) -> bool:
+    def is_controlled(self, actor_id: int) -> bool:
         """Return True if the person still follows clips: not released and not knocked over."""
-        return actor_id in self._row and bool(self._led[self._row[actor_id]])
+        return actor_id in self._row and bool(self._controlled[self._row[actor_id]])
 
     def place_m(self, actor_id: int) -> tuple[float, float, float]:
         """Position set last for a person: x, y and the ground's z, in metres."""
@@ -161,48 +161,48 @@ class PosedPeople:
         for actor_id in lost:
             self.release(actor_id)
         self.players.advance(self._delta_s)
-        led = np.flatnonzero(self._led)
-        if len(led):
-            self._pose(led.tolist())  # first, so that the server works on it meanwhile
-            self._move(led)
+        controlled = np.flatnonzero(self._controlled)
+        if len(controlled):
+            self._pose(controlled.tolist())  # first, so that the server works on it meanwhile
+            self._move(controlled)
             self._line.wait()
         return lost
 
     def release(self, actor_id: int) -> None:
         """Release a person: the server's own animation shows again, and no code controls them."""
         row = self._row[actor_id]
-        if self._led[row]:
-            self._led[row] = False
+        if self._controlled[row]:
+            self._controlled[row] = False
             self.players.stop(row)
             self._actors[row].blend_pose(0.0)
 
     def _lost(self, snapshot: carla.WorldSnapshot) -> list[int]:
-        rows, lost = self.players.rows, []
-        for row in np.flatnonzero(self._led & self._put).tolist():
+        rows, displaced = self.players.rows, []
+        for row in np.flatnonzero(self._controlled & self._put).tolist():
             state = snapshot.find(self.ids[row])
             if state is None:
-                lost.append(self.ids[row])
+                displaced.append(self.ids[row])
                 continue
             place = state.get_transform().location
             if math.hypot(place.x - rows.x_m[row], place.y - rows.y_m[row]) > _RIGHT_PLACE_M:
-                lost.append(self.ids[row])
-        return lost
+                displaced.append(self.ids[row])
+        return displaced
 
-    def _move(self, led: NDArray[np.int64]) -> None:
+    def _move(self, controlled: NDArray[np.int64]) -> None:
         """Send positions and velocities of all people in one batch."""
         rows = self.players.rows
-        self._put[led] = True
+        self._put[controlled] = True
         if self._ground is not None:
             _heights(self._ground, rows.x_m, rows.y_m, rows.yaw_rad, self._z_m)
         state, pose = carla.command.ApplyWalkerState, carla.Transform
         place, angles = carla.Location, carla.Rotation
         columns = zip(
-            led.tolist(),
-            rows.x_m[led].tolist(),
-            rows.y_m[led].tolist(),
-            self._z_m[led].tolist(),
-            np.rad2deg(rows.yaw_rad[led]).tolist(),
-            rows.speed_mps[led].tolist(),
+            controlled.tolist(),
+            rows.x_m[controlled].tolist(),
+            rows.y_m[controlled].tolist(),
+            self._z_m[controlled].tolist(),
+            np.rad2deg(rows.yaw_rad[controlled]).tolist(),
+            rows.speed_mps[controlled].tolist(),
             strict=True,
         )
         self._client.apply_batch(
@@ -212,11 +212,11 @@ class PosedPeople:
             ]
         )
 
-    def _pose(self, led: list[int]) -> None:
+    def _pose(self, controlled: list[int]) -> None:
         """Send the bones of all people; they take effect once the line has been waited for."""
-        angles = self.players.angles_deg(np.array(led, np.int64))
-        hips = self.players.rows.hips_m[led]
-        self._line.send(self._form.fill(led, angles, hips), len(led))
+        angles = self.players.angles_deg(np.array(controlled, np.int64))
+        hips = self.players.rows.hips_m[controlled]
+        self._line.send(self._form.fill(controlled, angles, hips), len(controlled))
 
 
 def _driven_bones(rig: Rig) -> list[Bone]:
