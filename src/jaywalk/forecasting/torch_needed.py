@@ -8,13 +8,18 @@ from typing import Any
 from jaywalk.core.errors import PrerequisiteError
 
 
+class TorchMissingError(PrerequisiteError, ModuleNotFoundError):
+    """Torch is not installed. Also an import error, so that programs that scan modules go on."""
+
+
 def _load() -> Any:
     try:
         return import_module("torch")
     except ImportError as problem:
-        raise PrerequisiteError(
+        raise TorchMissingError(
             "Training needs torch, which is not installed. Install the extra: "
-            "pip install 'jaywalk[train]'. Trained models need no torch."
+            "pip install 'jaywalk[train]'. Trained models need no torch.",
+            name="torch",
         ) from problem
 
 
