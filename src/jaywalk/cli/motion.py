@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli import motion_choice, motion_play, motion_record, motion_video
+from jaywalk.cli import motion_choice, motion_mapping, motion_play, motion_record, motion_video
 from jaywalk.cli.motion_choice import library_at
 from jaywalk.cli.motion_model import app as model_app
 from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.add_typer(model_app, name="model")
 motion_choice.register(app)
+motion_mapping.register(app)
 motion_play.register(app)
 motion_record.register(app)
 motion_video.register(app)
@@ -30,10 +31,18 @@ LibraryArgument = Annotated[
 @app.command()
 def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the library.")],
-    bvh: Annotated[Path | None, typer.Option(help="Folder of CMU .bvh files.")] = None,
-    clips: Annotated[
-        Path | None, typer.Option(help="CSV of clips to cut from the BVH files.")
+    bvh: Annotated[
+        Path | None, typer.Option(help="Motion file (.bvh), or folder, of any skeleton.")
     ] = None,
+    clips: Annotated[
+        Path | None, typer.Option(help="CSV of clips to cut from these files.")
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(help="Joint mapping of these files.", show_default="guessed and shown"),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the guessed mapping.")] = False,
+    licence: Annotated[str, typer.Option(help="Licence of these files, for the record.")] = "",
     amass: Annotated[Path | None, typer.Option(help="Folder of AMASS .npz files.")] = None,
     humanml3d: Annotated[Path | None, typer.Option(help="HumanML3D folder.")] = None,
     adults: Annotated[str, typer.Option(help="Path of man and woman: keep or scale.")] = "keep",
@@ -44,18 +53,36 @@ def build(
 ) -> None:
     """Read motions, clean them, put them on all four rigs and write a library.
 
+    The joints of a skeleton are guessed and shown for approval; --mapping gives them instead.
     Broken files are named on stderr and in the library; exit code 4 if there were any.
+
+    Example: jaywalk motion build --bvh takes --out mychild --licence "own capture"
 
     Example: jaywalk motion build --bvh cmu --clips habit_clips.csv --out lib
     """
-    from jaywalk.core.errors import DataError
+    from jaywalk.core.errors import DataError, UsageError
     from jaywalk.motion.library.building import Sources, build_library
     from jaywalk.motion.library.reading import open_library
+    from jaywalk.motion.library.writing import check_folder
+    from jaywalk.motion.sources.joint_mapping import read_mapping
 
+    if mapping is not None and bvh is None:
+        raise UsageError("--mapping says which joint of --bvh is which; give --bvh too")
     policies = {rig: _policy(adults) for rig in ("man", "woman")}
     policies |= {rig: _policy(children) for rig in ("girl", "boy")}
+    check_folder(out)
+    if bvh is not None and bvh.exists() and mapping is None:
+        motion_mapping.approve(bvh, yes=yes)
     problems = build_library(
-        Sources(bvh=bvh, clips=clips, amass=amass, humanml3d=humanml3d),
+        Sources(
+            bvh=bvh,
+            clips=clips,
+            mapping=read_mapping(mapping) if mapping is not None else None,
+            accept_doubts=True,  # they were shown
+            licence=licence,
+            amass=amass,
+            humanml3d=humanml3d,
+        ),
         out,
         policies=policies,
         foot_lock=foot_lock,

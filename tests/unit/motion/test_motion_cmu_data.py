@@ -12,7 +12,11 @@ from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.building import Sources, build_library, clean, read_all
 from jaywalk.motion.library.classes import CLASSES, agreement, displacement_m, parse_class
 from jaywalk.motion.library.reading import open_library
-from jaywalk.motion.sources._cmu_bvh import read_cmu
+from jaywalk.motion.sources import _cmu_bvh
+from jaywalk.motion.sources._cmu_bvh import read_cmu, true_rate_hz
+from jaywalk.motion.sources._joint_guess import guess_mapping
+from jaywalk.motion.sources._mapped import mapped_clip
+from jaywalk.motion.sources.motion_files import read_motion
 
 FOLDER = Path(__file__).parents[4] / "shared" / "data" / "cmu_bvh"
 pytestmark = [
@@ -85,3 +89,24 @@ def test_a_model_can_be_trained(captures, tmp_path):
     figures = [clip_figures(motion) for motion in sample(load_model(tmp_path / "model.npz"), 12, 1)]
     assert max(row["penetration_m"] for row in figures) < 0.005
     assert np.median([row["stance_slip_mps"] for row in figures]) < 0.06
+
+
+@pytest.mark.parametrize("archive", ["cmu_bvh_subset.tar.xz", "cmu_bvh_everyday.tar.xz"])
+def test_a_guessed_mapping_gives_what_the_reader_for_cmu_gives(archive, tmp_path, monkeypatch):
+    """Names, unit, axes and the added T-pose are found; the true rate cannot be."""
+    monkeypatch.setattr(_cmu_bvh, "HIP_BIAS_M", 0.0)
+    with tarfile.open(FOLDER / archive) as tar:
+        members = [one for one in tar.getmembers() if one.name.endswith(".bvh")][::30]
+        tar.extractall(tmp_path, members=members, filter="data")
+    assert len(members) >= 7
+    for path in sorted(tmp_path.rglob("*.bvh")):
+        motion = read_motion(path)
+        guess = guess_mapping(motion)
+        assert guess.doubts == ()
+        assert guess.mapping.unit_m == _cmu_bvh.UNIT_M
+        assert guess.mapping.rest == "first"
+        assert 1.5 < guess.height_m < 2.1
+        clip = mapped_clip(motion, guess.mapping, name="x", where=str(path), source="")
+        truth = read_cmu(path)
+        places = clip.joints_m()[:: round(true_rate_hz(path.stem) / 20.0)][: truth.frames]
+        assert np.abs(places - truth.joints_m()).max() < 0.06

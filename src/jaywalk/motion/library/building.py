@@ -25,9 +25,16 @@ from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.retarget import RigClip, RootPolicy, retarget
 from jaywalk.motion.sources._amass import read_amass
-from jaywalk.motion.sources._bvh_file import Bvh, read_bvh
-from jaywalk.motion.sources._cmu_bvh import ClipRow, clip_of, read_clip_list, read_cmu
+from jaywalk.motion.sources._cmu_bvh import ClipRow, read_clip_list
 from jaywalk.motion.sources._humanml3d import read_humanml3d, read_texts
+from jaywalk.motion.sources._joint_motion import JointMotion
+from jaywalk.motion.sources.joint_mapping import JointMapping
+from jaywalk.motion.sources.motion_files import (
+    MappedReader,
+    clip_names,
+    motion_files,
+    read_motion,
+)
 
 
 def displacements_m(library: MotionLibrary) -> FloatArray:
@@ -84,10 +91,23 @@ DEFAULT_POLICIES: Final[dict[str, RootPolicy]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Sources of a library; ``clips`` selects clips from the BVH files."""
+    """Sources of a library.
+
+    Attributes:
+        bvh: Motion file, or folder of motion files, of any skeleton.
+        clips: List of clips to cut from them.
+        mapping: Joint mapping of these files, except CMU's; None: guessed for each skeleton.
+        accept_doubts: Use guessed mappings that are not certain.
+        licence: Licence of these files, except CMU's.
+        amass: Folder of AMASS files.
+        humanml3d: Folder of HumanML3D.
+    """
 
     bvh: Path | None = None
     clips: Path | None = None
+    mapping: JointMapping | None = None
+    accept_doubts: bool = False
+    licence: str = ""
     amass: Path | None = None
     humanml3d: Path | None = None
 
@@ -178,10 +198,16 @@ def read_all(sources: Sources) -> Iterator[Found]:
     for name, path in given.items():
         if not path.exists():
             raise UsageError(f"--{name} {path} does not exist")
-    if sources.bvh and sources.clips:
-        yield from _listed(sources.bvh, read_clip_list(sources.clips))
-    elif sources.bvh:
-        yield from _each(sorted(sources.bvh.rglob("*.bvh")), read_cmu)
+    if sources.bvh:
+        reader = MappedReader(
+            mapping=sources.mapping, accept_doubts=sources.accept_doubts, licence=sources.licence
+        )
+        files = motion_files(sources.bvh)
+        if sources.clips:
+            yield from _listed(sources.bvh, files, reader, read_clip_list(sources.clips))
+        else:
+            names = clip_names(files, sources.bvh)
+            yield from _each(files, lambda path: reader.read(path, names[path]))
     if sources.amass:
         yield from _each(sorted(sources.amass.rglob("*.npz")), read_amass)
     if sources.humanml3d:
@@ -196,39 +222,35 @@ def _each(paths: Iterable[Path], read: Callable[[Path], Clip]) -> Iterator[Found
             yield Problem(name=path.name, reason=str(problem))
 
 
-def _listed(folder: Path, rows: list[ClipRow]) -> Iterator[Found]:
+def _listed(
+    folder: Path, files: list[Path], reader: MappedReader, rows: list[ClipRow]
+) -> Iterator[Found]:
     """Yield the clips of a list; every file is parsed once."""
     by_sequence: dict[str, list[ClipRow]] = {}
     for row in rows:
         by_sequence.setdefault(row.sequence, []).append(row)
-    places = {path.stem: path for path in sorted(folder.rglob("*.bvh"))}
+    places = {path.stem: path for path in files}
     for sequence, wanted in by_sequence.items():
         path = places.get(sequence)
         try:
             if path is None:
                 raise UsageError(f"{sequence}.bvh is not in {folder}")
-            bvh = read_bvh(path)
+            motion = read_motion(path)
         except (JaywalkError, ValueError) as problem:
             for row in wanted:
                 yield Problem(name=row.name, reason=str(problem))
             continue
         for row in wanted:
             try:
-                yield _clip(bvh, path, row)
+                yield _clip(reader, motion, path, row)
             except (JaywalkError, ValueError, ArithmeticError) as problem:
                 yield Problem(name=row.name, reason=str(problem))
 
 
-def _clip(bvh: Bvh, path: Path, row: ClipRow) -> Clip:
-    motion = clip_of(
-        bvh,
-        path,
-        name=row.name.removeprefix("M"),
-        start_20hz=row.start_20hz,
-        end_20hz=row.end_20hz,
-    )
-    motion = mirror(motion) if row.mirrored else motion
-    return replace(motion, caption=row.caption, label=row.label)
+def _clip(reader: MappedReader, motion: JointMotion, path: Path, row: ClipRow) -> Clip:
+    clip = reader.convert(motion, path, row.name.removeprefix("M"), row)
+    clip = mirror(clip) if row.mirrored else clip
+    return replace(clip, caption=row.caption, label=row.label)
 
 
 def _feature_files(folder: Path) -> list[Path]:

@@ -22,7 +22,8 @@ from jaywalk.geometry.rotation import conjugate, multiply, normalise, rotate, sh
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.foot_lock import move_balls
 from jaywalk.motion.smpl import BODY_OFFSETS_M, LEG_LENGTH_M, PARENTS
-from jaywalk.motion.sources._bvh_file import Bvh, read_bvh
+from jaywalk.motion.sources._bvh_file import read_bvh
+from jaywalk.motion.sources._joint_motion import JointMotion
 
 _COLUMNS = ("sequence", "humanml3d_id", "habit_class", "start_frame_20hz", "end_frame_20hz")
 
@@ -88,7 +89,7 @@ SLOW_SUBJECTS: Final = frozenset(
     (60, 61, 62, 74, 75, 76, 77, 79, 80, 82, 84, 88, 89, 90, 93, 103, 106, 107, 115, 139, 141, 143)
 )
 #: Joint of the file for each SMPL joint.
-_JOINT_MAP: Final = (
+JOINT_MAP: Final = (
     "Hips",
     "LeftUpLeg",
     "RightUpLeg",
@@ -155,7 +156,13 @@ def read_cmu(
 
 
 def clip_of(
-    bvh: Bvh, path: Path, *, name: str, start_20hz: int = 0, end_20hz: int = -1, caption: str = ""
+    bvh: JointMotion,
+    path: Path,
+    *,
+    name: str,
+    start_20hz: int = 0,
+    end_20hz: int = -1,
+    caption: str = "",
 ) -> Clip:
     """Return frames ``[start, end)`` at 20 Hz of a parsed file; see :func:`read_cmu`."""
     step = round(true_rate_hz(path.stem) / 20.0)
@@ -168,7 +175,7 @@ def clip_of(
 
 
 def to_smpl(
-    bvh: Bvh,
+    bvh: JointMotion,
     path: Path,
     *,
     frames: IntArray,
@@ -177,19 +184,12 @@ def to_smpl(
     rate_hz: float = 20.0,
 ) -> Clip:
     """Convert chosen frames of a CMU file, at ``rate_hz``; frame 0 of the file is the T-pose."""
-    missing = [joint for joint in _JOINT_MAP if joint not in bvh.names]
+    missing = [joint for joint in JOINT_MAP if joint not in bvh.names]
     if missing:
         raise DataError(f"{path}: lacks the joints {', '.join(missing)} of the CMU skeleton")
-    places = np.array([bvh.names.index(joint) for joint in _JOINT_MAP])
+    places = np.array([bvh.names.index(joint) for joint in JOINT_MAP])
     chosen = np.concatenate([[0], frames])
-    cut = Bvh(
-        names=bvh.names,
-        parents=bvh.parents,
-        offsets=bvh.offsets,
-        rotations=np.ascontiguousarray(bvh.rotations[chosen]),
-        root=np.ascontiguousarray(bvh.root[chosen]),
-        frame_time_s=bvh.frame_time_s,
-    )
+    cut = bvh.cut(chosen)
     turned = cut.turned()[:, places]
     joints = cut.positions(cut.turned())[:, places] * UNIT_M
     since_rest = multiply(turned[1:], conjugate(turned[:1]))
@@ -229,7 +229,7 @@ def _local(turned: FloatArray) -> FloatArray:
     return normalise(out)
 
 
-def _leg_length_m(bvh: Bvh) -> float:
+def _leg_length_m(bvh: JointMotion) -> float:
     bones = [
         bvh.names.index(f"{side}{part}") for side in ("Left", "Right") for part in ("Leg", "Foot")
     ]
