@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.geometry.path import arc_lengths
-from jaywalk.town.lane_graph import LaneGraph, LaneKey, lane_key
+from jaywalk.geometry.path import arc_lengths, nearest_vertex
+from jaywalk.town.lane_graph import LaneGraph, LaneKey, lane_key, lane_points
 from jaywalk.town.limits import speed_limit_at
 from jaywalk.town.town import Town
 
@@ -120,12 +120,7 @@ def _line(segment: Any) -> FloatArray:
     waypoints = [segment.entry, *segment.path, segment.exit]
     if segment.entry.transform.location.distance(segment.exit.transform.location) <= 1.0:
         waypoints = [segment.entry, segment.exit]
-    places = np.array(
-        [
-            (p.location.x, p.location.y, p.location.z, np.deg2rad(p.rotation.yaw))
-            for p in (waypoint.transform for waypoint in waypoints)
-        ]
-    )
+    places = lane_points(waypoints)
     steps = np.hypot(*np.diff(places[:, :2], axis=0).T)
     keep = np.concatenate([[True], steps > 1e-3])
     keep[-1] = True
@@ -164,15 +159,14 @@ def _light_stops(
         for waypoint in actor.get_stop_waypoints():
             place = waypoint.transform.location
             best_m = np.inf
-            found: tuple[int, float] | None = None
+            stop: tuple[int, float] | None = None
             for piece in pieces.get(lane_key(waypoint), []):
                 line = lines[piece]
-                gaps = np.hypot(line[:, 0] - place.x, line[:, 1] - place.y)
-                nearest = int(np.argmin(gaps))
-                if gaps[nearest] < best_m:
-                    best_m, found = gaps[nearest], (piece, float(line[nearest, 4]))
-            if found is not None:
-                light[found[0]], at_m[found[0]] = number, found[1]
+                nearest, gap_m = nearest_vertex(line, place.x, place.y)
+                if gap_m < best_m:
+                    best_m, stop = gap_m, (piece, float(line[nearest, 4]))
+            if stop is not None:
+                light[stop[0]], at_m[stop[0]] = number, stop[1]
     return light, at_m
 
 
@@ -192,12 +186,11 @@ def _signs(
         found: list[tuple[float, int]] = []
         for me in enters:
             line = lines[me]
-            gaps = np.hypot(line[:, 0] - place.x, line[:, 1] - place.y)
-            nearest = int(np.argmin(gaps))
+            nearest, gap_m = nearest_vertex(line, place.x, place.y)
             left_m = line[-1, 4] - line[nearest, 4]
             reach = max(box.extent.x, box.extent.y, 1.0) + 0.3
-            if gaps[nearest] < reach and left_m < _SIGN_REACH_M:
-                found.append((float(gaps[nearest]), me))
+            if gap_m < reach and left_m < _SIGN_REACH_M:
+                found.append((gap_m, me))
         if found:
             # Lanes of the other direction end elsewhere, so all near lanes count.
             for _, me in found:

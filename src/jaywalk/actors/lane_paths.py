@@ -10,92 +10,69 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.angle import wrap_degrees
-from jaywalk.geometry.path import arc_lengths
+from jaywalk.geometry.path import Path, arc_lengths, nearest_vertices, without_repeats
+from jaywalk.town.lane_graph import waypoint_poses
 
 _STEP_M: Final = 1.0
+_REPEAT_M: Final = 0.05  # waypoints nearer than this are one point
 _SIDE_DEG: Final = 45.0  # tolerance of an arm's direction around a right angle or straight ahead
 MEET_M: Final = 2.0  # centre lines nearer than this meet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanePath:
-    """A path to drive. Frame: CARLA's left-handed metres and degrees."""
+@dataclass(frozen=True, slots=True)
+class LanePath(Path):
+    """A path to drive, with vertices (n, 3) and headings. Frame: CARLA's, metres and degrees."""
 
-    line: FloatArray  # (n, 3): x, y, distance along
-    z_m: FloatArray
     yaw_deg: FloatArray
-
-    @property
-    def length_m(self) -> float:
-        """Length in the plane."""
-        return float(self.line[-1, 2])
 
     @property
     def way(self) -> FloatArray:
         """Points (n, 4): x, y, z, yaw in radians."""
-        return np.column_stack([self.line[:, :2], self.z_m, np.deg2rad(self.yaw_deg)])
+        return np.column_stack([self.points_m, np.deg2rad(self.yaw_deg)])
 
     def pose(self, along_m: float, up_m: float) -> Any:
         """Transform of a vehicle at a distance along the path."""
-        along = self.line[:, 2]
         at = min(max(along_m, 0.0), self.length_m)
-        x, y = (float(np.interp(at, along, self.line[:, axis])) for axis in range(2))
-        z = float(np.interp(at, along, self.z_m))
-        yaw = float(self.yaw_deg[int(np.argmin(np.abs(along - at)))])
+        x, y, z = self.point_at(at)
+        yaw = float(self.yaw_deg[self.vertex_at(at)])
         return carla.Transform(carla.Location(x, y, z + up_m), carla.Rotation(yaw=yaw))
 
     def nearest_m(self, place: Any) -> float:
         """Distance along the path of the point nearest to a location, in metres."""
-        gaps = np.hypot(self.line[:, 0] - place.x, self.line[:, 1] - place.y)
-        return float(self.line[int(np.argmin(gaps)), 2])
+        return float(self.arc_m[self.nearest(place.x, place.y)])
 
     def part(self, low_m: float, high_m: float) -> LanePath:
         """Return the part between two distances; its own distances start at 0."""
-        keep = (self.line[:, 2] >= low_m) & (self.line[:, 2] <= high_m)
-        line = self.line[keep].copy()
-        line[:, 2] -= line[0, 2]
-        return LanePath(line=line, z_m=self.z_m[keep], yaw_deg=self.yaw_deg[keep])
+        keep = (self.arc_m >= low_m) & (self.arc_m <= high_m)
+        arc = self.arc_m[keep]
+        return LanePath(self.points_m[keep], arc - arc[0], self.yaw_deg[keep])
+
+
+def lane_path(points_m: FloatArray, yaw_deg: FloatArray) -> LanePath:
+    """Make a path through points (n, 3) with known headings."""
+    return LanePath(np.ascontiguousarray(points_m), arc_lengths(points_m), yaw_deg)
 
 
 def line_path(points_m: FloatArray) -> LanePath:
     """Make a path through points (n, 3); headings follow from the line."""
-    steps = np.diff(points_m[:, :2], axis=0)
-    keep = np.concatenate([[True], np.hypot(*steps.T) > 0.05])
-    points = points_m[keep]
+    points = without_repeats(points_m, _REPEAT_M)
     steps = np.diff(points[:, :2], axis=0)
-    along = arc_lengths(points)
     yaw = np.rad2deg(np.arctan2(steps[:, 1], steps[:, 0]))
-    return LanePath(
-        line=np.ascontiguousarray(np.column_stack([points[:, :2], along])),
-        z_m=points[:, 2].copy(),
-        yaw_deg=np.append(yaw, yaw[-1]),
-    )
+    return lane_path(points, np.append(yaw, yaw[-1]))
 
 
 def moved_aside(path: LanePath, right_m: float | FloatArray) -> LanePath:
     """Return a path moved to the right of another by one distance, or by one per point."""
     yaw = np.deg2rad(path.yaw_deg)
-    x = path.line[:, 0] - right_m * np.sin(yaw)
-    y = path.line[:, 1] + right_m * np.cos(yaw)
-    return line_path(np.column_stack([x, y, path.z_m]))
+    x = path.points_m[:, 0] - right_m * np.sin(yaw)
+    y = path.points_m[:, 1] + right_m * np.cos(yaw)
+    return line_path(np.column_stack([x, y, path.points_m[:, 2]]))
 
 
 def path_of(waypoints: list[carla.Waypoint]) -> LanePath:
     """Make a path through waypoints; repeated points are dropped."""
-    rows = []
-    for waypoint in waypoints:
-        pose = waypoint.transform
-        place = pose.location
-        rows.append((place.x, place.y, place.z, pose.rotation.yaw))
-    values = np.array(rows)
-    steps = np.hypot(*np.diff(values[:, :2], axis=0).T)
-    values = values[np.concatenate([[True], steps > 0.05])]
-    along = arc_lengths(values)
-    return LanePath(
-        line=np.ascontiguousarray(np.column_stack([values[:, :2], along])),
-        z_m=values[:, 2].copy(),
-        yaw_deg=values[:, 3].copy(),
-    )
+    values = without_repeats(waypoint_poses(waypoints), _REPEAT_M)
+    return lane_path(values[:, :3], values[:, 3].copy())
 
 
 def lane_ahead(waypoint: carla.Waypoint, length_m: float) -> list[Any]:
@@ -206,7 +183,7 @@ def crossings(
                     path=path, meets_along_m=meeting[0], meets_route_m=meeting[1], turn_deg=turn
                 )
             )
-    return sorted(found, key=lambda one: (round(abs(one.turn_deg)), one.meets_along_m))
+    return sorted(found, key=lambda path: (round(abs(path.turn_deg)), path.meets_along_m))
 
 
 def _between(entry: Any, leaves: Any) -> list[Any]:
@@ -228,10 +205,7 @@ def _meeting(
     path: LanePath, route_m: FloatArray, along_m: FloatArray, within_m: float
 ) -> tuple[float, float] | None:
     """Return the distances along path and route where they come nearest; None if too far apart."""
-    gaps = np.hypot(
-        path.line[:, None, 0] - route_m[None, :, 0], path.line[:, None, 1] - route_m[None, :, 1]
-    )
-    row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
-    if gaps[row, column] > within_m:
+    row, column, gap_m = nearest_vertices(path.points_m, route_m)
+    if gap_m > within_m:
         return None
-    return float(path.line[row, 2]), float(along_m[column])
+    return float(path.arc_m[row]), float(along_m[column])

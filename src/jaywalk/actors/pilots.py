@@ -31,10 +31,10 @@ _WINDOW: Final = 14  # points searched ahead for the present position
 
 @kernel
 def _project(
-    line: NDArray[np.float64], first: int, last: int, x: float, y: float
+    line: FloatArray, arc: FloatArray, first: int, last: int, x: float, y: float
 ) -> tuple[int, float, float]:
     """Return number, distance along and distance away of a range's nearest segment of the line."""
-    best, where, along = np.inf, first, line[first, 2]
+    best, where, along = np.inf, first, arc[first]
     for k in range(first, last):
         dx, dy = line[k + 1, 0] - line[k, 0], line[k + 1, 1] - line[k, 1]
         length2 = max(dx * dx + dy * dy, 1e-9)
@@ -42,19 +42,19 @@ def _project(
         gap = (x - line[k, 0] - u * dx) ** 2 + (y - line[k, 1] - u * dy) ** 2
         if gap < best - 1e-9:
             best, where = gap, k
-            along = line[k, 2] + u * (line[k + 1, 2] - line[k, 2])
+            along = arc[k] + u * (arc[k + 1] - arc[k])
     return where, along, np.sqrt(best)
 
 
 @kernel
 def _is_off(
-    line: NDArray[np.float64], first: int, last: int, x: float, y: float, wide_m: float
+    line: FloatArray, arc: FloatArray, first: int, last: int, x: float, y: float, wide_m: float
 ) -> bool:
     """Return True only if a point is farther than ``wide_m`` from a range of the line; fast."""
     k = first
     while True:
         following = min(k + _STRIDE, last)
-        far = wide_m + line[following, 2] - line[k, 2]
+        far = wide_m + arc[following] - arc[k]
         dx, dy = x - line[k, 0], y - line[k, 1]
         if dx * dx + dy * dy < far * far:
             return False
@@ -65,7 +65,8 @@ def _is_off(
 
 @kernel
 def follow(
-    line: NDArray[np.float64],
+    line: FloatArray,
+    arc: FloatArray,
     at: int,
     pose: NDArray[np.float64],
     body: NDArray[np.float64],
@@ -77,7 +78,8 @@ def follow(
     """Locate a vehicle on its path, steer it and find the first obstacle ahead.
 
     Args:
-        line: (n, 3) path: x, y, along.
+        line: (n, 2 or more) vertices of the path.
+        arc: (n,) distances along it.
         at: Last known segment of the vehicle.
         pose: x, y, yaw, speed.
         body: Half length, half width, centre of the box ahead of the origin.
@@ -92,12 +94,12 @@ def follow(
     """
     x, y, yaw, speed = pose[0], pose[1], pose[2], pose[3]
     last = len(line) - 1
-    now, along, away = _project(line, max(at - 2, 0), min(at + _WINDOW, last), x, y)
+    now, along, away = _project(line, arc, max(at - 2, 0), min(at + _WINDOW, last), x, y)
     out[0], out[4] = along, away
-    out[1] = _steer(line, now, along, x, y, yaw, speed, 1.2 * body[0])
+    out[1] = _steer(line, arc, now, along, x, y, yaw, speed, 1.2 * body[0])
     front = along + body[2] + body[0]
     stop = now
-    while stop < last and line[stop, 2] < front + reach_m:
+    while stop < last and arc[stop] < front + reach_m:
         stop += 1
     out[2], out[3] = np.inf, 0.0
     cos, sin = np.cos(yaw), np.sin(yaw)
@@ -111,23 +113,23 @@ def follow(
         if dx * dx + dy * dy > near * near:
             continue
         wide = body[1] + _SIDE_M + np.hypot(box[4], box[5])
-        if _is_off(line, now, stop, box[0], box[1], wide):
+        if _is_off(line, arc, now, stop, box[0], box[1], wide):
             continue
         for a in range(5):
             for b in range(3):
                 u, v = (0.5 * a - 1.0) * box[4], (b - 1.0) * box[5]
                 px = box[0] + u * box[2] - v * box[3]
                 py = box[1] + u * box[3] + v * box[2]
-                where, place, gap = _project(line, now, stop, px, py)
+                where, place, gap = _project(line, arc, now, stop, px, py)
                 if gap < body[1] + _SIDE_M and place > front - body[0]:
                     room = place - front
                     if room < out[2]:
                         out[2], out[3] = room, _along_speed(line, where, box[6], box[7])
     for j in range(len(people)):
         wide = body[1] + people[j, 4] + _PERSON_SIDE_M
-        if _is_off(line, now, stop, people[j, 0], people[j, 1], wide):
+        if _is_off(line, arc, now, stop, people[j, 0], people[j, 1], wide):
             continue
-        where, place, gap = _project(line, now, stop, people[j, 0], people[j, 1])
+        where, place, gap = _project(line, arc, now, stop, people[j, 0], people[j, 1])
         if gap < wide and place > front - body[0]:
             room = place - front - people[j, 4]
             if room < out[2]:
@@ -143,7 +145,8 @@ def _along_speed(line: NDArray[np.float64], k: int, vx: float, vy: float) -> flo
 
 @kernel
 def _steer(
-    line: NDArray[np.float64],
+    line: FloatArray,
+    arc: FloatArray,
     now: int,
     along: float,
     x: float,
@@ -157,9 +160,9 @@ def _steer(
     rx, ry = x - 0.5 * base * cos, y - 0.5 * base * sin
     aim = along + 0.5 + min(max(2.2 + 0.35 * speed, 3.0), 12.0) - 0.5 * base
     k = now
-    while k < len(line) - 2 and line[k + 1, 2] < aim:
+    while k < len(line) - 2 and arc[k + 1] < aim:
         k += 1
-    u = max((aim - line[k, 2]) / max(line[k + 1, 2] - line[k, 2], 1e-6), 0.0)
+    u = max((aim - arc[k]) / max(arc[k + 1] - arc[k], 1e-6), 0.0)
     tx = line[k, 0] + u * (line[k + 1, 0] - line[k, 0]) - rx
     ty = line[k, 1] + u * (line[k + 1, 1] - line[k, 1]) - ry
     ahead, left = tx * cos + ty * sin, -tx * sin + ty * cos
@@ -205,7 +208,7 @@ class Pilot:
     def place(self, along_m: float) -> None:
         """Start at a distance along the path."""
         self.along_m = along_m
-        self._at = int(np.searchsorted(self.path.line[:-1, 2], along_m, side="right")) - 1
+        self._at = int(np.searchsorted(self.path.arc_m[:-1], along_m, side="right")) - 1
         self._at = max(self._at, 0)
 
     def decide(
@@ -218,7 +221,8 @@ class Pilot:
         reach = 8.0 + _REACH_S * self.command_mps if self.heeds else 0.0
         here = np.array([pose.location.x, pose.location.y, math.radians(pose.rotation.yaw), speed])
         self._at = follow(
-            self.path.line,
+            self.path.points_m,
+            self.path.arc_m,
             self._at,
             here,
             self._body,

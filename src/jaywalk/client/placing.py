@@ -61,11 +61,9 @@ def place_on_route(
     turn_deg: float = 0.0,
 ) -> Any:
     """Return the transform at ``along_m`` on the route, moved right and turned clockwise."""
-    along = route.along_m
-    at = min(max(along_m, 0.0), float(along[-1]))
-    x, y, z = (float(np.interp(at, along, route.position_m[:, axis])) for axis in range(3))
-    nearest = int(np.argmin(np.abs(along - at)))
-    yaw_deg = float(route.rotation_deg[nearest, 1])
+    at = min(max(along_m, 0.0), route.path.length_m)
+    x, y, z = route.path.point_at(at)
+    yaw_deg = float(route.rotation_deg[route.path.vertex_at(at), 1])
     yaw = np.deg2rad(yaw_deg)
     return carla.Transform(
         carla.Location(

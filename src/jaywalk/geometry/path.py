@@ -22,7 +22,14 @@ _TIE_M = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A polyline in metres with the arc length of each vertex."""
+    """A polyline in metres with the arc length of each vertex.
+
+    The project's only polyline type; a class that adds something, such as headings, extends it.
+
+    Attributes:
+        points_m: ``(n, 2 or more)`` vertices: x, y, and further columns such as the height.
+        arc_m: ``(n,)`` distance along the path of each vertex.
+    """
 
     points_m: FloatArray
     arc_m: FloatArray
@@ -31,6 +38,32 @@ class Path:
     def length_m(self) -> float:
         """Arc length of the whole path."""
         return float(self.arc_m[-1])
+
+    def at(self, along_m: ArrayLike) -> FloatArray:
+        """Return the points ``(k, c)`` at distances ``(k,)``; beyond an end, the end point."""
+        return points_at(np.asarray(along_m, np.float64), self.arc_m, self.points_m)
+
+    def point_at(self, along_m: float) -> list[float]:
+        """Return the coordinates of one point; beyond an end, those of the end point."""
+        point: list[float] = self.at([along_m])[0].tolist()
+        return point
+
+    def nearest(self, x_m: float, y_m: float) -> int:
+        """Return the number of the vertex nearest to a place."""
+        return nearest_vertex(self.points_m, x_m, y_m)[0]
+
+    def vertex_at(self, along_m: float) -> int:
+        """Return the number of the vertex whose distance along the path is nearest."""
+        return int(np.argmin(np.abs(self.arc_m - along_m)))
+
+    def covering(self, from_m: float, to_m: float) -> Path:
+        """Return the shortest run of vertices around a stretch; their distances along stay."""
+        arc = self.arc_m
+        low = max(int(np.searchsorted(arc, from_m)) - 1, 0)
+        high = min(int(np.searchsorted(arc, to_m)) + 1, len(arc))
+        high = max(high, low + 2)
+        low = min(low, len(arc) - 2)
+        return Path(self.points_m[low:high], arc[low:high])
 
     def extended(self, ahead_m: float) -> Path:
         """Return the path extended straight along its last heading by ``ahead_m``."""
@@ -72,6 +105,28 @@ def points_at(at_m: FloatArray, arc_m: FloatArray, points_m: FloatArray) -> Floa
     and returns ``(k, c)``. Distances beyond the ends give the end points.
     """
     return np.column_stack([np.interp(at_m, arc_m, column) for column in points_m.T])
+
+
+def nearest_vertex(points_m: FloatArray, x_m: float, y_m: float) -> tuple[int, float]:
+    """Return number and distance of the vertex nearest to a place, in the plane."""
+    gaps = np.hypot(points_m[:, 0] - x_m, points_m[:, 1] - y_m)
+    nearest = int(np.argmin(gaps))
+    return nearest, float(gaps[nearest])
+
+
+def nearest_vertices(first_m: FloatArray, second_m: FloatArray) -> tuple[int, int, float]:
+    """Return where two polylines come nearest: a vertex of each, and their distance."""
+    gaps = np.hypot(
+        first_m[:, None, 0] - second_m[None, :, 0], first_m[:, None, 1] - second_m[None, :, 1]
+    )
+    row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+    return int(row), int(column), float(gaps[row, column])
+
+
+def without_repeats(points_m: FloatArray, gap_m: float) -> FloatArray:
+    """Drop the points that are within ``gap_m`` of the point before them, in the plane."""
+    steps = np.hypot(*np.diff(points_m[:, :2], axis=0).T)
+    return np.asarray(points_m[np.concatenate([[True], steps > gap_m])])
 
 
 def make_path(points_m: ArrayLike, spacing_m: float = 1e-6) -> Path:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.box import box_points
-from jaywalk.geometry.path import arc_lengths
+from jaywalk.geometry.path import arc_lengths, nearest_vertices, points_at
 from jaywalk.report._moment_picture import BODY_FILLS, pointed
 from jaywalk.report.svg import claim
 from jaywalk.town.picture import INK, PAPER, Window, town_axes
@@ -136,9 +136,8 @@ def _close(
         middle, half = (low + high) / 2.0, max(_CLOSE_M, float((high - low).max()) / 2.0 + 8.0)
         return _square(float(middle[0]), float(middle[1]), half)
     for way in ways_m:
-        gaps = np.hypot(*(way[:, None, :2] - route_m[None, :, :2]).transpose(2, 0, 1))
-        row, column = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
-        if gaps[row, column] < _TOGETHER_M:
+        _, column, gap_m = nearest_vertices(way, route_m)
+        if gap_m < _TOGETHER_M:
             x, y = route_m[column, :2]
             return _square(float(x), float(y), _CLOSE_M)
     if marks:
@@ -154,8 +153,7 @@ def _square(x: float, y: float, half: float) -> Window:
 def _draw_route(ax: Axes, route_m: FloatArray) -> None:
     ax.plot(route_m[:, 0], route_m[:, 1], color=_BLUE, linewidth=1.6, alpha=0.8, zorder=11)
     along = arc_lengths(route_m)
-    places = np.arange(0.0, along[-1], _TICK_M)
-    x, y = (np.interp(places, along, route_m[:, k]) for k in (0, 1))
+    x, y = points_at(np.arange(0.0, along[-1], _TICK_M), along, route_m[:, :2]).T
     ax.scatter(x, y, s=9, color=_BLUE, zorder=11)
     (x0, y0), (x1, y1) = route_m[-4, :2].tolist(), route_m[-1, :2].tolist()
     ax.annotate(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from jaywalk.geometry.path import arc_lengths, points_at
+from jaywalk.geometry.path import arc_lengths, points_at, without_repeats
 from jaywalk.metrics.realism.red_light import lane_successors
 from jaywalk.metrics.realism.scene import (
     CURRENT_STEP,
@@ -64,8 +64,7 @@ class RolloutLaneGraph:
 
 
 def _resampled(line: Points) -> Points | None:
-    steps = np.hypot(*np.diff(line[:, :2], axis=0).T)
-    line = line[np.concatenate([[True], steps > 1e-3])]
+    line = without_repeats(line, 1e-3)
     if len(line) < 2:
         return None
     along = arc_lengths(line)

@@ -33,10 +33,9 @@ class RouteProgress:
     """
 
     def __init__(self, route: DenseRoute) -> None:
-        self._place = route.position_m
-        yaw = np.deg2rad(route.rotation_deg[:, 1])
+        self._path, self._place = route.path, route.position_m
+        yaw = route.yaw_rad
         self._forward = np.column_stack([np.cos(yaw), np.sin(yaw)])
-        self._along = route.along_m
         self.index = 0
         self.along_m = 0.0
         self.away_m = 0.0
@@ -44,7 +43,7 @@ class RouteProgress:
     @property
     def length_m(self) -> float:
         """Length of the route."""
-        return float(self._along[-1])
+        return self._path.length_m
 
     @property
     def share(self) -> float:
@@ -62,14 +61,14 @@ class RouteProgress:
         if len(passed):
             self.index = first + int(passed[-1])
         beyond = float(ahead[self.index - first])
-        self.along_m = float(self._along[self.index]) + min(max(beyond, 0.0), 1.0)
+        self.along_m = float(self._path.arc_m[self.index]) + min(max(beyond, 0.0), 1.0)
         self.away_m = float(gap.min())
         self._end_m = float(np.linalg.norm(self._place[-1] - np.array([x_m, y_m, z_m])))
 
     @property
     def is_complete(self) -> bool:
         """Apply the Leaderboard's rule: 99 % passed and within 10 m of the end."""
-        share = float(self._along[self.index]) / self.length_m
+        share = float(self._path.arc_m[self.index]) / self.length_m
         return share > _NEAR_END_SHARE and self._end_m < _NEAR_END_M
 
 

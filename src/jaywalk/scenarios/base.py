@@ -232,7 +232,7 @@ class Scenario(ABC):
         """Return the route between two distances along it as a path (n, 4)."""
         route = self.stage.route
         keep = (route.along_m >= low_m) & (route.along_m <= high_m)
-        yaw = np.deg2rad(route.rotation_deg[keep, 1])
+        yaw = route.yaw_rad[keep]
         return np.column_stack([route.position_m[keep], yaw])
 
 

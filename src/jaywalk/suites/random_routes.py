@@ -117,7 +117,7 @@ def rounded(point: Point) -> Point:
 def _leaps(route: DenseRoute) -> bool:
     """Return True if the route jumps or turns on the spot where two legs meet, as no car can."""
     steps = np.diff(route.position_m[:, :2], axis=0)
-    turn = np.abs(np.diff(np.unwrap(np.deg2rad(route.rotation_deg[:, 1]))))
+    turn = np.abs(np.diff(np.unwrap(route.yaw_rad)))
     return bool(np.any(np.hypot(*steps.T) > _LEAP_M) or np.any(turn > _TURN_RAD))
 
 

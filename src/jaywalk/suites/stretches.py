@@ -60,15 +60,15 @@ class Stretch:
     points: tuple[Point, Point]
     dense: DenseRoute
 
-    @cached_property
+    @property
     def along_m(self) -> FloatArray:
         """Distance along the route of each point."""
-        return self.dense.along_m
+        return self.dense.path.arc_m
 
     @property
     def length_m(self) -> float:
         """Length of the route."""
-        return float(self.along_m[-1])
+        return self.dense.path.length_m
 
     @cached_property
     def streets(self) -> frozenset[tuple[int, int]]:
@@ -88,9 +88,7 @@ class Stretch:
 
     def bend_deg(self, at_m: float, before_m: float, after_m: float) -> float:
         """Change of heading around a place, in degrees."""
-        yaw = np.unwrap(
-            np.deg2rad(self.dense.rotation_deg[self.window(at_m, before_m, after_m), 1])
-        )
+        yaw = np.unwrap(self.dense.yaw_rad[self.window(at_m, before_m, after_m)])
         return float(np.rad2deg(yaw.max() - yaw.min())) if len(yaw) else 0.0
 
     @cached_property
@@ -241,10 +239,9 @@ def _planned(
 
 
 def _beside(stretch: Stretch) -> Beside:
-    yaws = np.deg2rad(stretch.dense.rotation_deg[:, 1])
     rows = [
         _look(stretch, place, float(yaw))
-        for place, yaw in zip(stretch.dense.position_m, yaws, strict=True)
+        for place, yaw in zip(stretch.dense.position_m, stretch.dense.yaw_rad, strict=True)
     ]
     columns = list(zip(*rows, strict=True))
     flags = [np.array(column, np.bool_) for column in columns[:7]]

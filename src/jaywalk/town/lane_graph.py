@@ -7,6 +7,7 @@ the order of insertion decides between equally long routes. Both affect the resu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
@@ -169,6 +170,19 @@ class LaneGraph:
                 missing.remove(option)
             if not missing:
                 return
+
+
+def waypoint_poses(waypoints: Sequence[Any]) -> FloatArray:
+    """Return x, y, z in metres and yaw in degrees of waypoints, (n, 4)."""
+    poses = [waypoint.transform for waypoint in waypoints]
+    return np.array([(p.location.x, p.location.y, p.location.z, p.rotation.yaw) for p in poses])
+
+
+def lane_points(waypoints: Sequence[Any]) -> FloatArray:
+    """Return x, y, z in metres and yaw in radians of waypoints, (n, 4)."""
+    points = waypoint_poses(waypoints)
+    points[:, 3] = np.deg2rad(points[:, 3])
+    return points
 
 
 def lane_key(waypoint: Any) -> LaneKey:

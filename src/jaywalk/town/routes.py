@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.geometry.path import arc_lengths
+from jaywalk.geometry.path import Path, arc_lengths
 from jaywalk.town import opendrive
 from jaywalk.town.lane_graph import LANE_CHANGES, Edge, LaneGraph, RoadOption
 
@@ -29,7 +30,7 @@ _CHANGE_POINTS: Final = 5  # a lane change ends this many points later
 _NONE: Final = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DenseRoute:
     """A route in the form that agents receive. Frame: CARLA's left-handed metres and degrees."""
 
@@ -42,10 +43,20 @@ class DenseRoute:
     def __len__(self) -> int:
         return len(self.option)
 
+    @cached_property
+    def path(self) -> Path:
+        """The points as a path."""
+        return Path(self.position_m, arc_lengths(self.position_m))
+
     @property
     def along_m(self) -> FloatArray:
         """Distance of each point along the route, in the plane."""
-        return arc_lengths(self.position_m)
+        return self.path.arc_m
+
+    @cached_property
+    def yaw_rad(self) -> FloatArray:
+        """Headings, clockwise from above."""
+        return np.deg2rad(self.rotation_deg[:, 1])
 
 
 class RoutePlanner:

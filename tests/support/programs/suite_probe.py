@@ -61,7 +61,7 @@ class Ego:
         pose = carla.Transform(carla.Location(x, y, z + 0.3), carla.Rotation(yaw=yaw))
         self.actor = world.spawn_actor(model, pose)
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])
-        self.line = np.column_stack([route.position_m[keep, :2], route.along_m[keep]])
+        self.line, self.arc = route.position_m[keep], route.along_m[keep]
         self.yaw = np.deg2rad(route.rotation_deg[keep, 1])
         self.kind, self.at, self.out = kind, 0, np.zeros(5)
         self.scenario, self.waits = scenario, False
@@ -72,7 +72,7 @@ class Ego:
 
     def shift(self, scenario):
         """Bend the path to the lane on the left of the obstacle, back behind it."""
-        along, at = self.line[:, 2], scenario.at_m
+        along, at = self.arc, scenario.at_m
         rise = np.clip((along - (at - 22.0)) / 12.0, 0.0, 1.0)
         fall = np.clip(((at + 26.0) - along) / 12.0, 0.0, 1.0)
         aside = -3.1 * np.minimum(rise, fall)
@@ -101,6 +101,7 @@ class Ego:
         blind = self.kind == "steady"
         self.at = follow(
             self.line,
+            self.arc,
             self.at,
             here,
             BODY,

@@ -18,20 +18,20 @@ NO_PEOPLE = np.zeros((0, 5))
 def arc(radius_m=60.0, length_m=90.0):
     along = np.arange(0.0, length_m, 1.0)
     turn = along / radius_m
-    line = np.column_stack([radius_m * np.sin(turn), radius_m * (1.0 - np.cos(turn)), along])
-    return LanePath(line=line, z_m=np.zeros(len(along)), yaw_deg=np.rad2deg(turn))
+    x, y = radius_m * np.sin(turn), radius_m * (1.0 - np.cos(turn))
+    return LanePath(np.column_stack([x, y, np.zeros(len(turn))]), along, np.rad2deg(turn))
 
 
 def look(path, at, boxes, people=NO_PEOPLE, reach=40.0):
     out = np.zeros(5)
-    pose = np.array([*path.line[at, :2], math.radians(path.yaw_deg[at]), 8.0])
-    follow(path.line, at, pose, BODY, reach, boxes, people, out)
+    pose = np.array([*path.points_m[at, :2], math.radians(path.yaw_deg[at]), 8.0])
+    follow(path.points_m, path.arc_m, at, pose, BODY, reach, boxes, people, out)
     return out
 
 
 def test_the_gap_agrees_with_polygons():
     path, random = arc(), np.random.default_rng(3)
-    line = LineString(path.line[5:, :2])
+    line = LineString(path.points_m[5:, :2])
     agreed = {True: 0, False: 0}
     for _ in range(600):
         x, y, yaw = random.uniform(0, 60), random.uniform(-5, 40), random.uniform(0, 6.3)
@@ -54,16 +54,16 @@ def test_the_gap_agrees_with_polygons():
 
 def test_it_does_not_see_itself_nor_what_is_behind():
     path = arc()
-    place = path.line[30]
+    place = path.points_m[30]
     yaw = math.radians(path.yaw_deg[30])
     own = [place[0], place[1], math.cos(yaw), math.sin(yaw), 2.3, 0.95, 8.0, 0.0]
-    back = [*path.line[20, :2], 1.0, 0.0, 2.3, 0.95, 8.0, 0.0]
+    back = [*path.points_m[20, :2], 1.0, 0.0, 2.3, 0.95, 8.0, 0.0]
     assert look(path, 30, np.array([own, back]))[2] == np.inf
 
 
 def test_a_person_on_the_way_is_seen():
     path = arc()
-    person = np.array([[*path.line[50, :2], 0.0, 0.0, 0.35]])
+    person = np.array([[*path.points_m[50, :2], 0.0, 0.0, 0.35]])
     out = look(path, 30, np.zeros((0, 8)), person)
     assert out[2] == pytest.approx(20.0 - BODY[0] - BODY[2] - 0.35, abs=0.05)
 
@@ -76,7 +76,9 @@ def test_it_keeps_the_path_of_a_kinematic_bicycle():
     for _ in range(160):
         out = np.zeros(5)
         pose = np.array([x, y, yaw, 8.0])
-        at = follow(path.line, at, pose, BODY, 0.0, np.zeros((0, 8)), NO_PEOPLE, out)
+        at = follow(
+            path.points_m, path.arc_m, at, pose, BODY, 0.0, np.zeros((0, 8)), NO_PEOPLE, out
+        )
         away.append(out[4])
         yaw += 8.0 * 0.05 * 0.78 * out[1] / base
         x, y = x + 8.0 * 0.05 * math.cos(yaw), y + 8.0 * 0.05 * math.sin(yaw)
@@ -101,8 +103,8 @@ class Still:
 
 def straight(length_m=300.0):
     along = np.arange(0.0, length_m, 1.0)
-    line = np.column_stack([along, np.zeros(len(along)), along])
-    return LanePath(line=line, z_m=np.zeros(len(along)), yaw_deg=np.zeros(len(along)))
+    nothing = np.zeros(len(along))
+    return LanePath(np.column_stack([along, nothing, nothing]), along, nothing)
 
 
 def drive(pilot, boxes, ticks):

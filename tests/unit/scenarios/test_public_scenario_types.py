@@ -134,9 +134,9 @@ def test_a_path_beside_another_keeps_its_distance():
     assert path.length_m == pytest.approx(50.0 * np.pi / 2, rel=1e-4)
     # Clockwise from above in a left-handed frame: the right is towards the centre.
     inner = moved_aside(path, 1.5)
-    assert np.hypot(*inner.line[:, :2].T) == pytest.approx(48.5, abs=0.02)
+    assert np.hypot(*inner.points_m[:, :2].T) == pytest.approx(48.5, abs=0.02)
     slide = moved_aside(line_path(np.array([[x, 0.0, 0.0] for x in range(11)])), np.arange(11.0))
-    assert slide.line[:, 1] == pytest.approx(np.arange(11.0))
+    assert slide.points_m[:, 1] == pytest.approx(np.arange(11.0))
     assert slide.yaw_deg == pytest.approx(45.0)
 
 

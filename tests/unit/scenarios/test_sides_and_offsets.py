@@ -335,7 +335,7 @@ def test_who_takes_the_right_of_way_comes_from_the_arm_of_their_direction(side):
     ahead = junction_ahead(scenario)
     way = ahead.crossing(scenario.parameters.direction, 30.0, 40.0)
     yaw, ego = np.deg2rad(ahead.yaw_deg), ahead.entry.transform.location
-    x, y = way.path.line[0, :2] - [ego.x, ego.y]
+    x, y = way.path.points_m[0, :2] - [ego.x, ego.y]
     assert OUTWARDS[side] * (y * np.cos(yaw) - x * np.sin(yaw)) > 20.0  # waits on that side
     crosses_deg = (way.path.yaw_deg[0] - ahead.yaw_deg + 180.0) % 360.0 - 180.0
     assert crosses_deg == pytest.approx(-90.0 * OUTWARDS[side], abs=45.0)

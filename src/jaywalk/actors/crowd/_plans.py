@@ -29,7 +29,7 @@ from jaywalk.actors.crowd.state import (
     CrowdSettings,
 )
 from jaywalk.core.arrays import FloatArray
-from jaywalk.geometry.path import arc_lengths
+from jaywalk.geometry.path import arc_lengths, points_at
 from jaywalk.town.walk_search import find_way
 from jaywalk.town.walkways import CELL_M
 
@@ -232,8 +232,7 @@ def walk_line(people: CrowdRows, row: int, line: FloatArray) -> float:
     along = arc_lengths(line)
     count = min(max(round(float(along[-1]) / PATH_STEP_M), 1) + 1, PATH_POINTS)
     at = np.linspace(0.0, along[-1], count)
-    for axis in range(2):
-        people.path[row, :count, axis] = np.interp(at, along, line[:, axis])
+    people.path[row, :count] = points_at(at, along, line[:, :2])
     people.path_count[row], people.at[row], people.along[row] = count, 0, 0.0
     people.blocked[row] = 0.0
     return (count - 1) * PATH_STEP_M / max(float(along[-1]), 1e-6)

@@ -252,7 +252,7 @@ def on_right(x_m: FloatArray, y_m: FloatArray, route: DenseRoute) -> NDArray[np.
 
 def right_of(places_m: FloatArray, route: DenseRoute, at: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return a mask of the places (n, 2) to the right of the points ``at`` of a route."""
-    yaw = np.deg2rad(route.rotation_deg[at, 1])
+    yaw = route.yaw_rad[at]
     gap = places_m - route.position_m[at, :2]
     return np.asarray(np.cos(yaw) * gap[:, 1] - np.sin(yaw) * gap[:, 0] > 0.0)
 

@@ -138,7 +138,7 @@ def _ways_across(
     for k in range(0, len(line), _ACROSS_M):
         if route.in_junction[k]:
             continue
-        yaw = float(np.deg2rad(route.rotation_deg[k, 1]))
+        yaw = float(route.yaw_rad[k])
         ux, uy = -float(np.sin(yaw)), float(np.cos(yaw))  # to the right
         x, y = float(line[k, 0]), float(line[k, 1])
         right = _first_kerb(network.grid, x, y, ux, uy)

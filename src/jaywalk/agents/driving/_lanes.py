@@ -16,8 +16,8 @@ from scipy.spatial import cKDTree
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.geometry.angle import wrap_angle
-from jaywalk.geometry.path import arc_lengths
-from jaywalk.town.lane_graph import LaneGraph, lane_key
+from jaywalk.geometry.path import arc_lengths, without_repeats
+from jaywalk.town.lane_graph import LaneGraph, lane_key, lane_points
 from jaywalk.town.opendrive import native_map
 
 _NEIGHBOURS: Final = 8
@@ -140,12 +140,7 @@ def _line(segment: Any) -> FloatArray:
 
 
 def _points(waypoints: list[Any]) -> FloatArray:
-    poses = [waypoint.transform for waypoint in waypoints]
-    line = np.array(
-        [(p.location.x, p.location.y, p.location.z, np.deg2rad(p.rotation.yaw)) for p in poses]
-    )
-    steps = np.hypot(*np.diff(line[:, :2], axis=0).T)
-    return np.asarray(line[np.concatenate([[True], steps > 0.05])])
+    return without_repeats(lane_points(waypoints), 0.05)
 
 
 def _arranged(lines: list[FloatArray], junction: list[bool], successors: list[list[int]]) -> Lanes:

@@ -183,7 +183,7 @@ def _pieces(route: DenseRoute) -> list[tuple[FloatArray, FloatArray]]:
 
 def _forward_points(route: DenseRoute) -> tuple[FloatArray, FloatArray]:
     """Return points and headings without duplicates and backward steps (between two legs)."""
-    yaws = np.deg2rad(route.rotation_deg[:, 1])
+    yaws = route.yaw_rad
     kept = [0]
     for k in range(1, len(route)):
         step = route.position_m[k, :2] - route.position_m[kept[-1], :2]

@@ -159,10 +159,10 @@ def _signs_obeyed(
         return {}
     if messages["red_light"] or messages["stop_infraction"]:
         return {"signs_obeyed": False}
-    inside = np.flatnonzero(scene.lanes.under(route.place_m).in_junction)
+    inside = np.flatnonzero(scene.lanes.under(route.points_m).in_junction)
     if not len(inside):
         return {"signs_obeyed": False}
-    needed = (int(inside[0]) + 1 + _POINTS_PAST_JUNCTION) / len(route.place_m)
+    needed = (int(inside[0]) + 1 + _POINTS_PAST_JUNCTION) / len(route.points_m)
     return {"signs_obeyed": percent / 100.0 > needed}
 
 

@@ -32,7 +32,12 @@ import jaywalk.record
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving.criteria._scene import town_of
-from jaywalk.metrics.driving.criteria._track import CriteriaRoute, advance, forward_of
+from jaywalk.metrics.driving.criteria._track import (
+    CriteriaRoute,
+    advance,
+    criteria_route,
+    forward_of,
+)
 from jaywalk.metrics.generalization.split import SPLITS
 from jaywalk.metrics.safety._braking import find_braking
 from jaywalk.record import Episode, Record
@@ -97,13 +102,13 @@ def profile_of(record: Record) -> Profile:
         raise DataError(f"{record.folder} has no ego or no dense route to compare drives along.")
     place = rows.select(c.X_M, c.Y_M, c.Z_M).to_numpy().astype(np.float64)
     angles = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG).fill_null(0.0).to_numpy()
-    route = CriteriaRoute(place_m=place, forward=forward_of(angles))
+    route = criteria_route(place, forward_of(angles))
     seen = tracks.present[tracks.ego]
     pose = tracks.ego_pose[seen]
     # Height does not matter here: the plane across the route decides.
-    flat = CriteriaRoute(place_m=place * (1.0, 1.0, 0.0), forward=route.forward * (1.0, 1.0, 0.0))
+    flat = criteria_route(place * (1.0, 1.0, 0.0), route.forward * (1.0, 1.0, 0.0))
     at = advance(flat, np.column_stack([pose[:, X], pose[:, Y], np.zeros(len(pose))]), _WINDOW)
-    along_m = np.maximum.accumulate(route.along_m[at] + _ahead_m(route, pose, at))
+    along_m = np.maximum.accumulate(route.arc_m[at] + _ahead_m(route, pose, at))
     time_s = tracks.time_s[seen]
     numbers = np.flatnonzero(seen)
     brakings = []
@@ -127,20 +132,20 @@ def profile_of(record: Record) -> Profile:
 
 
 def _ahead_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
-    gap = pose[:, [X, Y]] - route.place_m[at, :2]
+    gap = pose[:, [X, Y]] - route.points_m[at, :2]
     return np.asarray(np.clip((gap * route.forward[at, :2]).sum(axis=1), 0.0, 1.0))
 
 
 def _aside_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
     """To the right of the route's line, metres."""
-    gap, way = pose[:, [X, Y]] - route.place_m[at, :2], route.forward[at, :2]
+    gap, way = pose[:, [X, Y]] - route.points_m[at, :2], route.forward[at, :2]
     return np.asarray(gap[:, 1] * way[:, 0] - gap[:, 0] * way[:, 1])
 
 
 def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatArray:
     """Return the allowed lateral offset (m) at each point of the route; infinite in a junction."""
     town = town_of(record.shared_file("opendrive"), record.episode.town)
-    lanes = LaneFinder(town.carla_map).under(route.place_m)
+    lanes = LaneFinder(town.carla_map).under(route.points_m)
     room = 0.5 * lanes.width_m - half_width_m + _LEAVES_M
     return np.where(lanes.in_junction | np.isnan(room), np.inf, np.maximum(room, 0.2))
 

@@ -91,8 +91,7 @@ def _stretch(path: Path, start_m: float, end_m: float) -> tuple[FloatArray, Floa
     ends = np.clip([start_m, end_m], 0.0, path.length_m)
     between = path.arc_m[(path.arc_m > ends[0]) & (path.arc_m < ends[1])]
     arc = np.concatenate([ends[:1], between, ends[1:]])
-    points = [np.interp(arc, path.arc_m, path.points_m[:, i]) for i in (0, 1)]
-    return arc, np.stack(points, axis=1)
+    return arc, path.at(arc)
 
 
 def _bounds(path: Path, zone: ComfortZone) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.geometry.box import box_points
 from jaywalk.metrics.safety._braking import BrakingEvent
 from jaywalk.metrics.safety._signals import RED, YELLOW, StopLine, light_lines, sign_lines
-from jaywalk.metrics.safety._way import Way, ego_way, route_way
+from jaywalk.metrics.safety._way import EgoPath, ego_way, route_way
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import (
@@ -64,7 +64,7 @@ class Situation:
     """
 
     tracks: EpisodeTracks
-    ways: tuple[Way, ...]
+    ways: tuple[EgoPath, ...]
     lights: tuple[StopLine, ...]
     signs: tuple[StopLine, ...]
     states: dict[int, IntArray]
@@ -154,16 +154,16 @@ def _line_gaps(
     return gaps
 
 
-def _direction_at(way: Way, along_m: float) -> tuple[float, float]:
-    k = int(np.clip(np.searchsorted(way.path.arc_m, along_m), 1, len(way.path.arc_m) - 1))
-    dx, dy = way.path.points_m[k] - way.path.points_m[k - 1]
+def _direction_at(way: EgoPath, along_m: float) -> tuple[float, float]:
+    k = int(np.clip(np.searchsorted(way.arc_m, along_m), 1, len(way.arc_m) - 1))
+    dx, dy = way.points_m[k] - way.points_m[k - 1]
     length = math.hypot(dx, dy)
     return dx / length, dy / length
 
 
 def _in_the_way(
     tracks: EpisodeTracks,
-    way: Way,
+    way: EgoPath,
     event: BrakingEvent,
     rules: ExplanationRules,
     half_m: float,
@@ -219,12 +219,12 @@ def _limits(tracks: EpisodeTracks) -> tuple[FloatArray, np.ndarray]:
     return limit, red
 
 
-def _goal_m(record: Record, way: Way) -> float:
+def _goal_m(record: Record, way: EgoPath) -> float:
     """Return the distance along the path to the end of the route (m); infinite without a route."""
     route = route_points(record)[:, :2]
     if not len(route):
         return math.inf
-    away = np.hypot(*(way.path.points_m - route[-1]).T)
+    away = np.hypot(*(way.points_m - route[-1]).T)
     # A route may pass its own end early on; the last pass within reach is the goal.
     near = np.flatnonzero(away <= max(float(away.min()) + 1.0, 5.0))
-    return float(way.path.arc_m[near[-1]]) if away.min() < 15.0 else math.inf
+    return float(way.arc_m[near[-1]]) if away.min() < 15.0 else math.inf

@@ -21,7 +21,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.pooling import share_of
 from jaywalk.metrics.safety._braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety._explanations import ExplanationRules, Situation, explain, outline
-from jaywalk.metrics.safety._way import Way
+from jaywalk.metrics.safety._way import EgoPath
 from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record.tracks import HX, HY, ROUND, VX, VY, EpisodeTracks, load_tracks
@@ -185,7 +185,7 @@ def _marks(tracks: EpisodeTracks, who: int, ticks: IntArray) -> tuple[FloatArray
 
 def _enters(
     tracks: EpisodeTracks,
-    way: Way,
+    way: EgoPath,
     event: BrakingEvent,
     who: int,
     reach_m: float,

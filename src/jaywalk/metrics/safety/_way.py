@@ -40,35 +40,21 @@ _BEYOND_M = 120.0
 _BACK_M = 6.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """A path and how far along it the ego's front was at each tick."""
+@dataclass(frozen=True, slots=True)
+class EgoPath(Path):
+    """A path, and how far along it the ego's front was at each tick."""
 
-    path: Path
     front_m: FloatArray
 
-    def stretch(self, from_m: float, to_m: float) -> Path:
-        """A piece of the path; lengths along it begin at its first vertex's ``arc_m``."""
-        arc = self.path.arc_m
-        low = max(int(np.searchsorted(arc, from_m)) - 1, 0)
-        high = min(int(np.searchsorted(arc, to_m)) + 1, len(arc))
-        high = max(high, low + 2)
-        low = min(low, len(arc) - 2)
-        return Path(self.path.points_m[low:high], arc[low:high])
-
     def see(self, points_m: FloatArray, from_m: float, to_m: float) -> Projection:
-        """Points (k, 2) seen from a stretch of the way. The sign of the offset has no meaning."""
-        piece = self.stretch(from_m - _BACK_M, to_m + _BACK_M)
+        """Project points (k, 2) onto a stretch. The sign of the offset has no meaning."""
+        piece = self.covering(from_m - _BACK_M, to_m + _BACK_M)
         return project_each(piece, points_m, start_m=float(piece.arc_m[0]))
 
     def bend_per_m(self, from_m: float, to_m: float) -> float:
         """Sharpest bend of a stretch, averaged over 4 m: change of heading per metre."""
         at = np.arange(from_m, max(to_m, from_m + 1.0), 1.0)
-        arc, points = self.path.arc_m, self.path.points_m
-        place = [
-            np.column_stack([np.interp(at + shift, arc, points[:, k]) for k in range(2)])
-            for shift in (-2.0, 0.0, 2.0)
-        ]
+        place = [self.at(at + shift) for shift in (-2.0, 0.0, 2.0)]
         before, after = place[1] - place[0], place[2] - place[1]
         turn = np.arctan2(
             before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0], (before * after).sum(axis=1)
@@ -76,7 +62,7 @@ class Way:
         return float(np.abs(turn).max() / 2.0)
 
 
-def ego_way(record: Record, tracks: EpisodeTracks) -> Way:
+def ego_way(record: Record, tracks: EpisodeTracks) -> EgoPath:
     """Return the driven path, continued along the route, or straight on without a route."""
     pose = tracks.ego_pose[tracks.present[tracks.ego]]
     last = pose[-1]
@@ -89,10 +75,10 @@ def ego_way(record: Record, tracks: EpisodeTracks) -> Way:
     path = make_path(np.vstack([pose[kept, :2], beyond]))
     along = np.full(len(tracks.tick), np.nan)
     along[tracks.present[tracks.ego]] = np.interp(driven_m, driven_m[kept], path.arc_m[: len(kept)])
-    return Way(path=path, front_m=along + float(tracks.shape[tracks.ego, HX]))
+    return EgoPath(path.points_m, path.arc_m, along + float(tracks.shape[tracks.ego, HX]))
 
 
-def route_way(record: Record, tracks: EpisodeTracks) -> Way | None:
+def route_way(record: Record, tracks: EpisodeTracks) -> EgoPath | None:
     """Return the route of the ego as a path, if the record has a dense route.
 
     It differs from the driven way where the ego went around something.
@@ -102,7 +88,7 @@ def route_way(record: Record, tracks: EpisodeTracks) -> Way | None:
         return None
     path = make_path(route, SPACING_M).extended(_BEYOND_M)
     seen = project(path, tracks.ego_pose[:, :2])
-    return Way(path=path, front_m=seen.along_m + float(tracks.shape[tracks.ego, HX]))
+    return EgoPath(path.points_m, path.arc_m, seen.along_m + float(tracks.shape[tracks.ego, HX]))
 
 
 def _route(record: Record) -> FloatArray | None:

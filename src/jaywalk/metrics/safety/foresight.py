@@ -21,7 +21,7 @@ from jaywalk.metrics.prediction.forecast import Mixture
 from jaywalk.metrics.prediction.in_roi import in_roi_exact, in_roi_sampled, straight_zone
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, Irs, irs
 from jaywalk.metrics.safety._forecast_error import ForecastBatch, forecast_batches
-from jaywalk.metrics.safety._way import Way, ego_way, route_way
+from jaywalk.metrics.safety._way import EgoPath, ego_way, route_way
 from jaywalk.metrics.safety.person_hits import Story, read_stories
 from jaywalk.record import Record
 from jaywalk.record.tracks import COS, SIN, EpisodeTracks
@@ -85,7 +85,7 @@ def irs_of(samples: pl.DataFrame, horizon_s: float, *, resamples: int = 2000) ->
     )
 
 
-def _samples(batch: ForecastBatch, tracks: EpisodeTracks, way: Way) -> pl.DataFrame:
+def _samples(batch: ForecastBatch, tracks: EpisodeTracks, way: EgoPath) -> pl.DataFrame:
     speed = tracks.speed_mps(tracks.ego)
     spoken = np.unique(batch.tick_at)
     _, first = np.unique(np.floor(tracks.time_s[spoken] / _EVERY_S), return_index=True)
@@ -109,7 +109,7 @@ _PLAIN: Final = {
 def _at_horizon(
     batch: ForecastBatch,
     tracks: EpisodeTracks,
-    way: Way,
+    way: EgoPath,
     rows: np.ndarray,
     h: int,
     horizon_s: float,
@@ -119,7 +119,7 @@ def _at_horizon(
     for at in np.unique(batch.tick_at[rows]):
         mine = np.flatnonzero(batch.tick_at[rows] == at)
         zone = comfort_zone(float(way.front_m[at]), float(speed[at]), horizon_s)
-        piece = way.stretch(zone.start_m - _MARGIN_M, zone.end_m + _MARGIN_M)
+        piece = way.covering(zone.start_m - _MARGIN_M, zone.end_m + _MARGIN_M)
         chance[mine] = _chances(batch, rows[mine], h, piece, zone)
         there[mine] = _inside(batch.truth_m[rows[mine], h], piece, zone)
     weight = batch.weight[rows] / batch.weight[rows].sum(axis=1, keepdims=True)

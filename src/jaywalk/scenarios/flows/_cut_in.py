@@ -71,7 +71,7 @@ class HighwayCutIn(Scenario):
         path = path_of(way)
         self.target_m = path.nearest_m(way[last].transform.location) + _TARGET_M
         over_m = _CHANGE_S * _USUAL_MPS
-        share = np.clip((path.line[:, 2] - self.target_m) / over_m, 0.0, 1.0)
+        share = np.clip((path.arc_m - self.target_m) / over_m, 0.0, 1.0)
         width_m = float(lane.lane_width)
         path = moved_aside(path, -width_m * share**2 * (3.0 - 2.0 * share))
         cars = ordinary_cars(stage.world.get_blueprint_library())
@@ -148,7 +148,7 @@ class CutIn(Scenario):
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])
         keep &= route.along_m >= self.at_m - 1.0
         middle = line_path(route.position_m[keep])
-        share = np.clip((middle.line[:, 2] - 1.0) / over_m, 0.0, 1.0)
+        share = np.clip((middle.arc_m - 1.0) / over_m, 0.0, 1.0)
         return moved_aside(middle, beside_m * (1.0 - share**2 * (3.0 - 2.0 * share)))
 
     def ready(self, actor_id: int, path: LanePath) -> None:

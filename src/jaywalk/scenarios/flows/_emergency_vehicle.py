@@ -87,7 +87,7 @@ class EmergencyVehicle(Scenario):
         """Return a path from behind the trigger, also over junctions, and on along the lane."""
         behind_m, planner = float(self.parameters.distance), RoutePlanner(self.stage.map)
         ahead = path_of(lane_ahead(here, _LONGEST_M))
-        rest = np.column_stack([ahead.line[:, :2], ahead.z_m])
+        rest = ahead.points_m
         yaw_deg = here.transform.rotation.yaw
         try:
             starts = here.previous(behind_m)

@@ -98,11 +98,7 @@ class HardBrake(Scenario):
             role="background",  # as in the Leaderboard: part of the traffic
         )
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])  # joins repeat points
-        path = LanePath(
-            line=np.column_stack([route.position_m[keep, :2], route.along_m[keep]]),
-            z_m=route.position_m[keep, 2],
-            yaw_deg=route.rotation_deg[keep, 1],
-        )
+        path = LanePath(route.position_m[keep], route.along_m[keep], route.rotation_deg[keep, 1])
         car = Pilot(actor_id=self.actor_ids[0], path=path, speed_mps=0.0, acceleration_mps2=4.0)
         car.place(begin_m)
         self.pilots = Pilots(

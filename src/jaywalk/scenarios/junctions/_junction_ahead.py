@@ -10,6 +10,7 @@ import numpy as np
 
 from jaywalk.actors.lane_paths import MEET_M, JunctionPath, LanePath, crossings
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.path import nearest_vertex
 from jaywalk.scenarios.base import Scenario, Stage
 
 _BEFORE_M: Final = 6.0  # before the junction; counts as part of the path over it
@@ -83,7 +84,7 @@ class JunctionAhead:
         found = []
         for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
             stops = [point.transform.location for point in light.get_stop_waypoints()]
-            gaps = [np.hypot(path.line[:, 0] - at.x, path.line[:, 1] - at.y).min() for at in stops]
+            gaps = [nearest_vertex(path.points_m, at.x, at.y)[1] for at in stops]
             if gaps and min(gaps) < _STOPS_M:
                 found.append(light)
         return found

@@ -15,12 +15,11 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.actors.lane_paths import LanePath, crossings, opposite_lane
+from jaywalk.actors.lane_paths import LanePath, crossings, lane_path, opposite_lane
 from jaywalk.client.placing import roadside
 from jaywalk.core.errors import DataError, JaywalkError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.angle import wrap_degrees
-from jaywalk.geometry.path import arc_lengths
 from jaywalk.scenarios.catalogue import TURN_LEFT, TURN_RIGHT, StreetNeeds
 from jaywalk.scenarios.formats.route_xml import TriggerPoint
 from jaywalk.scenarios.toolbox.form import Authored
@@ -93,7 +92,7 @@ def trigger_at(route: DenseRoute, at_m: float, where: str) -> TriggerPoint:
     length_m = float(route.along_m[-1])
     if at_m > length_m:
         raise DataError(f"{where}, at: is {at_m:g}; the route has only {length_m:.1f} m.")
-    row = int(np.argmin(np.abs(route.along_m - at_m)))
+    row = route.path.vertex_at(at_m)
     x_m, y_m, z_m = (round(float(value), 4) for value in route.position_m[row])
     yaw_deg = round(float(route.rotation_deg[row, 1]), 4)
     return TriggerPoint(x_m=x_m, y_m=y_m, z_m=z_m, yaw_deg=yaw_deg)
@@ -127,7 +126,7 @@ class Place:
         """First and last point of the path of the other vehicles."""
         if self.way is None:
             return None
-        rows = np.column_stack([self.way.line[:, :2], self.way.z_m])
+        rows = self.way.points_m
         first, last = (tuple(round(float(v), 1) for v in rows[row]) for row in (0, -1))
         return first, last  # type: ignore[return-value]
 
@@ -220,7 +219,7 @@ def _rounded(place: Any) -> Point:
     return round(place.x, 1), round(place.y, 1), round(place.z, 1)
 
 
-_NOBODY: Final = LanePath(line=np.zeros((1, 3)), z_m=np.zeros(1), yaw_deg=np.zeros(1))
+_NOBODY: Final = LanePath(np.zeros((1, 3)), np.zeros(1), np.zeros(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ class _Looked:
         stage = (along > self.at_m - _BEFORE_AT_M) & (along < self.at_m + needs.length_m)
         if along[-1] < self.at_m + needs.length_m or route.in_junction[stage].any():
             return None
-        yaw = np.unwrap(np.deg2rad(route.rotation_deg[stage, 1]))
+        yaw = np.unwrap(route.yaw_rad[stage])
         if np.ptp(yaw) > _STRAIGHT_RAD:
             return None
         if "parking" in needs.lane:  # blocks are short: check only where a car parks
@@ -257,7 +256,7 @@ class _Looked:
         if needs.lane == "queue":
             beside = [lane.get_right_lane().transform.location for lane in lanes]
             points = np.array([(one.x, one.y, one.z) for one in beside])
-            return _line(points)
+            return lane_path(points, np.zeros(len(points)))
         return _NOBODY
 
     def _lane(self, row: int) -> Any:
@@ -341,22 +340,9 @@ class _Looked:
         return found[0].path if found else None
 
     def _has_return_lane(self, way: LanePath) -> bool:
-        ends = [
-            carla.Location(x=x, y=y, z=float(way.z_m[row]))
-            for row in (0, -1)
-            for x, y in [way.line[row, :2].tolist()]
-        ]
+        ends = [carla.Location(x=x, y=y, z=z) for x, y, z in way.points_m[[0, -1]].tolist()]
         lanes = [self.map.get_waypoint(end).get_left_lane() for end in ends]
         return all(lane is not None and lane.lane_type == carla.LaneType.Driving for lane in lanes)
-
-
-def _line(points: NDArray[np.float64]) -> LanePath:
-    along = arc_lengths(points)
-    return LanePath(
-        line=np.column_stack([points[:, :2], along]),
-        z_m=points[:, 2],
-        yaw_deg=np.zeros(len(points)),
-    )
 
 
 def _on_way(stops: Any, way_m: NDArray[np.float64]) -> bool:

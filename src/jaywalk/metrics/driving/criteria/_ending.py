@@ -44,9 +44,9 @@ class Completion:
 def find_completion(route: CriteriaRoute, track: CriteriaTrack) -> Completion:
     """Follow the ego along the route."""
     index = advance(route, track.place_m, _WINDOW)
-    along = route.along_m
+    along = route.arc_m
     percent = np.round(along[index] / along[-1] * 100.0, 2)
-    to_end = np.linalg.norm(track.place_m - route.place_m[-1], axis=1)
+    to_end = np.linalg.norm(track.place_m - route.points_m[-1], axis=1)
     done = np.flatnonzero((percent > _DONE_PERCENT) & (to_end < _DONE_M))
     return Completion(percent=percent, done_row=int(done[0]) if len(done) else None)
 
@@ -67,7 +67,7 @@ def find_deviation(route: CriteriaRoute, track: CriteriaTrack) -> Event | None:
 
 
 def _deviation_row(route: CriteriaRoute, track: CriteriaTrack) -> int | None:
-    points, along = route.place_m[:, :2].tolist(), route.along_m.tolist()
+    points, along = route.points_m[:, :2].tolist(), route.arc_m.tolist()
     index, unsafe_m, safe = 0, 0.0, True
     for row, (x, y) in enumerate(track.place_m[:, :2].tolist()):
         nearest, gap = index, math.inf
@@ -102,7 +102,7 @@ def find_route_timeout(route: CriteriaRoute, track: CriteriaTrack, rules: Rules)
         allowed_s = np.full(len(track), float(int(_FIXED_S_PER_M * route.length_m + _FIXED_S)))
     else:
         index = advance(route, track.place_m, _ROUTE_TIMEOUT_WINDOW)
-        gained_m = np.diff(route.along_m[index], prepend=0.0)
+        gained_m = np.diff(route.arc_m[index], prepend=0.0)
         limit_kmh = np.where(track.limit_kmh > 0.0, track.limit_kmh, _USUAL_LIMIT_KMH)
         if rules.limit_steps_kmh:
             steps = np.array(rules.limit_steps_kmh)

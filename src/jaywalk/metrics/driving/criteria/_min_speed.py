@@ -203,7 +203,7 @@ def find_min_speed(
     """
     if not rules.checkpoints:
         return []
-    along = route.along_m[advance(route, track.place_m, _WINDOW)]
+    along = route.arc_m[advance(route, track.place_m, _WINDOW)]
     spacing = route.length_m / rules.checkpoints
     crossings, last = [], 0.0
     for row in np.flatnonzero(np.diff(along, prepend=0.0) > 0.0).tolist():

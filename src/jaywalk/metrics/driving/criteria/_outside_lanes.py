@@ -92,14 +92,14 @@ def _measure(
     route: CriteriaRoute, places_m: NDArray[np.float64], outside: NDArray[np.bool_]
 ) -> tuple[float, float, int]:
     """Metres passed, metres of them outside, and the row of the last change after a first one."""
-    points, ways = route.place_m.tolist(), route.forward.tolist()
+    points, ways = route.points_m.tolist(), route.forward.tolist()
     index, total_m, outside_m, last_row = 0, 0.0, 0.0, 0
     for row, (x, y, z) in enumerate(places_m.tolist()):
         for k in range(index + 1, min(index + _WINDOW + 1, len(points))):
             (px, py, pz), (fx, fy, fz) = points[k], ways[k]
             if (x - px) * fx + (y - py) * fy + (z - pz) * fz <= 0.0:
                 continue
-            step_m = float(np.linalg.norm(route.place_m[index] - route.place_m[k]))
+            step_m = float(np.linalg.norm(route.points_m[index] - route.points_m[k]))
             total_m += step_m
             if outside[row]:
                 outside_m += step_m

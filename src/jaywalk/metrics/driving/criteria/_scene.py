@@ -29,6 +29,7 @@ from jaywalk.metrics.driving.criteria._scripted import Span, Switch, spans_of, s
 from jaywalk.metrics.driving.criteria._track import (
     CriteriaRoute,
     CriteriaTrack,
+    criteria_route,
     forward_of,
     read_ego,
     track_of,
@@ -170,10 +171,10 @@ def _start_row(scenario: dict[str, Any], track: CriteriaTrack, route: CriteriaRo
     if not points:
         return None
     trigger = np.array([float(points[0].get(axis, 0.0)) for axis in "xyz"])
-    at_trigger = np.linalg.norm(route.place_m - trigger, axis=1) < _TRIGGER_M
+    at_trigger = np.linalg.norm(route.points_m - trigger, axis=1) < _TRIGGER_M
     index = 0
     for row, place in enumerate(track.place_m):
-        ahead = route.place_m[index : index + _WINDOW + 1]
+        ahead = route.points_m[index : index + _WINDOW + 1]
         index += int(np.argmin(np.linalg.norm(ahead - place, axis=1)))
         if at_trigger[index]:
             return row
@@ -327,11 +328,11 @@ def _route_line(record: Record, town: Town) -> CriteriaRoute | None:
     place = route_points(record)
     headings = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
     if record.episode.route.dense and not headings[c.YAW_DEG].has_nulls():
-        return CriteriaRoute(place_m=place, forward=forward_of(headings.fill_null(0.0).to_numpy()))
+        return criteria_route(place, forward_of(headings.fill_null(0.0).to_numpy()))
     dense = _planner(town).plan([(x, y, z) for x, y, z in place.tolist()])
     lifted = dense.position_m.copy()
     lifted[0, 2] += _SPAWN_LIFT_M
-    return CriteriaRoute(place_m=lifted, forward=forward_of(dense.rotation_deg))
+    return criteria_route(lifted, forward_of(dense.rotation_deg))
 
 
 @lru_cache(maxsize=4)

@@ -13,28 +13,26 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.path import Path
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.tracks import EpisodeTracks, number_columns, read_tracks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriteriaRoute:
-    """Points about 1 m apart with the direction of travel. Frame: CARLA's."""
+@dataclass(frozen=True, slots=True)
+class CriteriaRoute(Path):
+    """Points (m, 3) about 1 m apart with the direction of travel. Frame: CARLA's.
 
-    place_m: FloatArray  # (m, 3)
+    Distances along it are measured in space, as the public evaluators do.
+    """
+
     forward: FloatArray  # (m, 3)
 
-    @property
-    def along_m(self) -> FloatArray:
-        """Distance along the route of each point, in space."""
-        steps = np.linalg.norm(np.diff(self.place_m, axis=0), axis=1)
-        return np.concatenate([[0.0], np.cumsum(steps)])
 
-    @property
-    def length_m(self) -> float:
-        """Length of the route."""
-        return float(self.along_m[-1])
+def criteria_route(points_m: FloatArray, forward: FloatArray) -> CriteriaRoute:
+    """Make a route from points (m, 3) and directions (m, 3)."""
+    steps = np.linalg.norm(np.diff(points_m, axis=0), axis=1)
+    return CriteriaRoute(points_m, np.concatenate([[0.0], np.cumsum(steps)]), forward)
 
 
 def advance(route: CriteriaRoute, places_m: FloatArray, window: int) -> NDArray[np.int64]:
@@ -43,7 +41,7 @@ def advance(route: CriteriaRoute, places_m: FloatArray, window: int) -> NDArray[
     A point is passed when the ego is in front of the plane through it, across the route; of
     several the last counts. The index never goes back.
     """
-    points, ways = route.place_m.tolist(), route.forward.tolist()
+    points, ways = route.points_m.tolist(), route.forward.tolist()
     last = len(points) - 1
     out = np.empty(len(places_m), np.int64)
     index = 0
