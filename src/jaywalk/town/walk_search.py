@@ -6,14 +6,14 @@ body between solid objects.
 
 from __future__ import annotations
 
-import heapq
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.grid_search import cheapest_cells
 from jaywalk.town.walkways import CROSSWALK, SIDE, STEP_M, WalkGrid, cell_at, edge_gap, find_cell
 
 NO_CELL: Final = -(1 << 30)
@@ -25,59 +25,34 @@ _SMOOTH_M: Final = 1.0  # half the length over which corners are rounded
 
 
 @kernel
+def _weights(
+    grid: WalkGrid, top: int, left: int, out: FloatArray, keep_m: float, crosswalks: bool
+) -> None:
+    """Write the weights of the cells of a window; infinite where nobody can walk."""
+    for r in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            tile, tr, tc = find_cell(grid.tiling, r + top, c + left)
+            room = grid.clear[tile, tr, tc] if tile >= 0 else 0
+            if room == 0 or (not crosswalks and grid.surface[tile, tr, tc] == CROSSWALK):
+                out[r, c] = np.inf
+            else:
+                short = keep_m - room * STEP_M
+                out[r, c] = 1.0 + (_EDGE_WEIGHT * short if short > 0.0 else -_FAR_WEIGHT * short)
+
+
 def _search(
-    grid: WalkGrid,
-    start: tuple[int, int],
-    goal: tuple[int, int],
-    keep_m: float,
-    crosswalks: bool,
-) -> NDArray[np.int64]:
+    grid: WalkGrid, start: tuple[int, int], goal: tuple[int, int], keep_m: float, crosswalks: bool
+) -> IntArray:
     """Cells (row, column) from start to goal; empty if there is no path."""
     rim = int(_RIM_M / grid.tiling.cell_m)
     top, left = min(start[0], goal[0]) - rim, min(start[1], goal[1]) - rim
     high = max(start[0], goal[0]) + rim + 1 - top
     wide = max(start[1], goal[1]) + rim + 1 - left
-    cost = np.full(high * wide, np.inf)
-    before = np.full(high * wide, -1, np.int32)
-    first = (start[0] - top) * wide + start[1] - left
-    last = (goal[0] - top) * wide + goal[1] - left
-    cost[first] = 0.0
-    queue = [(0.0, 0.0, first)]
-    while len(queue):
-        _, paid, here = heapq.heappop(queue)
-        if here == last:
-            break
-        if paid > cost[here]:
-            continue
-        row, column = here // wide, here % wide
-        for dr in range(-1, 2):
-            for dc in range(-1, 2):
-                r, c = row + dr, column + dc
-                if (dr == 0 and dc == 0) or r < 0 or c < 0 or r >= high or c >= wide:
-                    continue
-                tile, tr, tc = find_cell(grid.tiling, r + top, c + left)
-                room = grid.clear[tile, tr, tc] if tile >= 0 else 0
-                if room == 0 or (not crosswalks and grid.surface[tile, tr, tc] == CROSSWALK):
-                    continue
-                short = keep_m - room * STEP_M
-                weight = 1.0 + (_EDGE_WEIGHT * short if short > 0.0 else -_FAR_WEIGHT * short)
-                new = paid + np.sqrt(dr * dr + dc * dc) * weight
-                there = r * wide + c
-                if new < cost[there] - 1e-9:
-                    cost[there], before[there] = new, here
-                    ahead = np.hypot(r + top - goal[0], c + left - goal[1])
-                    heapq.heappush(queue, (new + ahead, new, there))
-    if before[last] < 0 and first != last:
-        return np.empty((0, 2), np.int64)
-    count, here = 1, last
-    while here != first:
-        here, count = before[here], count + 1
-    cells = np.empty((count, 2), np.int64)
-    here = last
-    for k in range(count - 1, -1, -1):
-        cells[k, 0], cells[k, 1] = here // wide + top, here % wide + left
-        here = before[here]
-    return cells
+    weights = np.empty((high, wide))
+    _weights(grid, top, left, weights, keep_m, crosswalks)
+    first, last = (start[0] - top, start[1] - left), (goal[0] - top, goal[1] - left)
+    cells: IntArray = cheapest_cells(weights, first, last)
+    return cells + np.array([top, left])
 
 
 @kernel
@@ -127,8 +102,8 @@ def find_way(
 
 
 def _cell(grid: WalkGrid, place_m: tuple[float, float]) -> tuple[int, int] | None:
-    found: tuple[int, int] = nearest_cell(grid, place_m[0], place_m[1])
-    return None if found[0] == NO_CELL else found
+    cell: tuple[int, int] = nearest_cell(grid, place_m[0], place_m[1])
+    return None if cell[0] == NO_CELL else cell
 
 
 @kernel

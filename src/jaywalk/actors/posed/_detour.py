@@ -6,7 +6,6 @@ and discs of standing people. Moving actors are ignored.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,6 +18,7 @@ from jaywalk.actors.crowd.state import CrowdRows
 from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.box import box_distance
+from jaywalk.geometry.grid_search import cheapest_cells
 from jaywalk.town.walkways import NOWHERE, ROAD, WalkGrid, solid_gap, underfoot
 
 if TYPE_CHECKING:
@@ -143,62 +143,46 @@ def _weight(grid: WalkGrid, x: float, y: float, room: float, keeps_off: bool) ->
 
 
 @kernel
+def _weights(
+    grid: WalkGrid,
+    obstacles: Obstacles,
+    corner: tuple[float, float],
+    start: tuple[float, float],
+    keeps_off: bool,
+    out: FloatArray,
+) -> None:
+    """Write the weights of the cells of a window; infinite where an obstacle is too near."""
+    for r in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            x, y = corner[0] + (c + 0.5) * CELL_M, corner[1] + (r + 0.5) * CELL_M
+            room = room_at(grid, obstacles, x, y)
+            if room < 0.0 and np.hypot(x - start[0], y - start[1]) > _LEAVE_M:
+                out[r, c] = np.inf
+            else:
+                out[r, c] = _weight(grid, x, y, room, keeps_off)
+
+
 def _search(
     grid: WalkGrid,
     obstacles: Obstacles,
-    ax: float,
-    ay: float,
-    bx: float,
-    by: float,
+    start_m: tuple[float, float],
+    goal_m: tuple[float, float],
     keeps_off: bool,
-) -> NDArray[np.float64]:
-    """Return points from a to b on cells of a window around both; empty if there is no path."""
+) -> FloatArray:
+    """Return points from start to goal on cells of a window around both; empty: no path."""
+    (ax, ay), (bx, by) = start_m, goal_m
     x0, y0 = min(ax, bx) - _RIM_M, min(ay, by) - _RIM_M
     wide = int((abs(ax - bx) + 2.0 * _RIM_M) / CELL_M) + 1
     high = int((abs(ay - by) + 2.0 * _RIM_M) / CELL_M) + 1
-    room = np.full(high * wide, np.nan)
-    cost = np.full(high * wide, np.inf)
-    before = np.full(high * wide, -1, np.int64)
-    first = int((ay - y0) / CELL_M) * wide + int((ax - x0) / CELL_M)
-    last = int((by - y0) / CELL_M) * wide + int((bx - x0) / CELL_M)
-    cost[first] = 0.0
-    queue = [(0.0, 0.0, first)]
-    while len(queue):
-        _, paid, here = heapq.heappop(queue)
-        if here == last:
-            break
-        if paid > cost[here]:
-            continue
-        row, column = here // wide, here % wide
-        for dr in range(-1, 2):
-            for dc in range(-1, 2):
-                r, c = row + dr, column + dc
-                if (dr == 0 and dc == 0) or r < 0 or c < 0 or r >= high or c >= wide:
-                    continue
-                there = r * wide + c
-                x, y = x0 + (c + 0.5) * CELL_M, y0 + (r + 0.5) * CELL_M
-                if np.isnan(room[there]):
-                    room[there] = room_at(grid, obstacles, x, y)
-                if room[there] < 0.0 and np.hypot(x - ax, y - ay) > _LEAVE_M:
-                    continue
-                weight = _weight(grid, x, y, room[there], keeps_off)
-                new = paid + np.sqrt(dr * dr + dc * dc) * weight
-                if new < cost[there] - 1e-9:
-                    cost[there], before[there] = new, here
-                    ahead = np.hypot(r - last // wide, c - last % wide)
-                    heapq.heappush(queue, (new + ahead, new, there))
-    if before[last] < 0:
+    weights = np.empty((high, wide))
+    _weights(grid, obstacles, (x0, y0), (ax, ay), keeps_off, weights)
+    first = int((ay - y0) / CELL_M), int((ax - x0) / CELL_M)
+    last = int((by - y0) / CELL_M), int((bx - x0) / CELL_M)
+    cells = cheapest_cells(weights, first, last)
+    if len(cells) < 2:
         return np.empty((0, 2))
-    count, here = 1, last
-    while here != first:
-        here, count = before[here], count + 1
-    path = np.empty((count, 2))
-    here = last
-    for k in range(count - 1, -1, -1):
-        path[k, 0] = x0 + (here % wide + 0.5) * CELL_M
-        path[k, 1] = y0 + (here // wide + 0.5) * CELL_M
-        here = before[here]
-    path[0, 0], path[0, 1], path[-1, 0], path[-1, 1] = ax, ay, bx, by
+    path = np.array([x0, y0]) + (cells[:, ::-1] + 0.5) * CELL_M
+    path[0], path[-1] = start_m, goal_m
     return path
 
 
@@ -241,7 +225,7 @@ def find_detour(
     """
     if not keeps_off and is_free(grid, obstacles, *start_m, *goal_m, 0.0):
         return np.array([start_m, goal_m])
-    path: FloatArray = _search(grid, obstacles, *start_m, *goal_m, keeps_off)
+    path: FloatArray = _search(grid, obstacles, start_m, goal_m, keeps_off)
     if keeps_off and len(path):  # fewer corners would cut over the road
         return np.concatenate([path[:-1:_CORNER_EVERY], path[-1:]])
     return np.asarray(_pulled(grid, obstacles, path)) if len(path) else path
