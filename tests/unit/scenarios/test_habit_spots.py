@@ -1,25 +1,23 @@
 """On which side of a route people stand, also of one that comes back along the same street."""
 
-from types import SimpleNamespace
-
 import numpy as np
+from driver_fakes import dense_route
 
 from jaywalk.actors.crowd.places import on_right, right_of
 from jaywalk.actors.posed._spots import _first_passed
+from jaywalk.town.routes import DenseRoute
 
 
-def there_and_back() -> SimpleNamespace:
+def there_and_back() -> DenseRoute:
     """60 m to the east on y = 2, and back on y = -2 (left-handed: south is +y, right of east)."""
     x = np.arange(0.0, 60.0)
     position = np.zeros((120, 3))
     position[:, 0] = np.concatenate([x, x[::-1]])
     position[:, 1] = np.repeat([2.0, -2.0], 60)
-    rotation = np.zeros((120, 3))
-    rotation[60:, 1] = 180.0
-    return SimpleNamespace(position_m=position, rotation_deg=rotation)
+    return dense_route(position, np.repeat([0.0, 180.0], 60))
 
 
-def test_people_beside_the_far_lane_are_on_the_left_of_who_passes_them_first():
+def test_people_beside_the_far_lane_are_left_of_the_first_pass():
     route = there_and_back()
     places = np.array([[30.0, 6.0], [30.0, -6.0]])
     passed = []
