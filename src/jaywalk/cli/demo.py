@@ -25,11 +25,13 @@ def demo(
     Example: jaywalk demo --out demo
     """
     from jaywalk.cli.compare import compare
-    from jaywalk.cli.run import run
+    from jaywalk.cli.run import run_all
     from jaywalk.report.page import write_page
     from jaywalk.report.scored_runs import score_folders
+    from jaywalk.runner.request import RunOptions, make_requests
 
-    run("smoke", ",".join(_DRIVERS), out=out, workers=workers, people=people or None)
+    options = RunOptions(workers=workers, people=people or None)
+    run_all(make_requests("smoke", ",".join(_DRIVERS), options, out))
     folders = [out / name for name in _DRIVERS]
     render(compare(folders))
     page = out / "report.html"

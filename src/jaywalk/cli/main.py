@@ -9,6 +9,7 @@ import errno
 import os
 import sqlite3
 import sys
+from contextlib import nullcontext
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Final, NoReturn
@@ -17,7 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from jaywalk import __version__
-from jaywalk.cli.output import add_output_options
+from jaywalk.cli.output import add_output_options, heartbeat
 from jaywalk.core.errors import JaywalkError
 from jaywalk.core.extras import missing_extra
 from jaywalk.core.text import printable
@@ -172,8 +173,10 @@ def _options(
 
 def main() -> None:
     """Run the command; expected errors are one line on stderr."""
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        app()
+        with heartbeat(verb) if verb in VERBS and verb not in _PATIENT else nullcontext():
+            app()
     except JaywalkError as problem:
         _leave(str(problem), problem.exit_code)
     except ModuleNotFoundError as problem:
@@ -191,6 +194,7 @@ def main() -> None:
         _leave(_plain_words(problem), _MISSING)
 
 
+_PATIENT: Final = ("serve", "record")  # silence is normal while they wait
 _DEBUG: Final = "JAYWALK_DEBUG"
 _MISSING: Final = 3
 _FIXES: Final = {

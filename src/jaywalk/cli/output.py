@@ -17,7 +17,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -26,6 +27,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.heartbeat import Heartbeat
 from jaywalk.core.text import printable
 
 
@@ -375,8 +377,31 @@ def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console(width=None if sys.stdout.isatty() else 10_000).print(table)
 
 
+_BEAT: Heartbeat | None = None
+
+
+@contextmanager
+def heartbeat(verb: str) -> Iterator[None]:
+    """Say every 20 seconds that a verb still works, if it is silent and stderr is no terminal."""
+    global _BEAT
+    if sys.stderr.isatty():
+        yield
+        return
+    with Heartbeat(f"{verb} still works", _write_progress) as _BEAT:
+        try:
+            yield
+        finally:
+            _BEAT = None
+
+
 def say(text: str) -> None:
     """Write a line about progress to stderr, so that stdout stays what was asked for."""
+    if _BEAT is not None:
+        _BEAT.touch()
+    _write_progress(text)
+
+
+def _write_progress(text: str) -> None:
     sys.stderr.write(f"jaywalk: {printable(text)}\n")
     sys.stderr.flush()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from jaywalk.cli.output import AsValue, finish, print_json, say
+from jaywalk.core.errors import UsageError
 from jaywalk.runner.agent_choice import PerceptionLevel
 
 if TYPE_CHECKING:
@@ -31,17 +33,22 @@ class TrafficKind(StrEnum):
 
 
 def run(
+    ctx: typer.Context,
     suite: Annotated[
         str,
-        typer.Argument(help="A suite's name, or route or scenario files: one, a folder, a glob."),
+        typer.Argument(
+            help="A suite's name; route or scenario files: one, a folder, a glob; or a run file "
+            "(.toml) with all options."
+        ),
     ],
     agent: Annotated[
         str,
         typer.Option(
             help="Agent: a name, a .py file or ws://HOST:PORT; several, with commas, are several "
-            "runs."
+            "runs.",
+            show_default=False,
         ),
-    ],
+    ] = "",
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 0,
     routes: Annotated[
@@ -49,6 +56,7 @@ def run(
         typer.Option(help="Route files to drive instead of the suite's (a glob), or ids to keep."),
     ] = "",
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="Only the first routes; 0: all.")] = 0,
     variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
     town: Annotated[str, typer.Option(help="Drive in this town instead of the routes' own.")] = "",
     xodr: Annotated[Path | None, typer.Option(help="Drive in this OpenDRIVE file instead.")] = None,
@@ -122,41 +130,45 @@ def run(
     """Drive a suite and record every episode; the same command again runs only what is missing.
 
     Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference.
+    A run file holds the same options; those on the command line come first.
 
     Example: jaywalk run smoke --agent cruise,blind --seeds 1,2,3 --workers 4
 
     Example: jaywalk run smoke --agent ws://127.0.0.1:8765
+
+    Example: jaywalk run my_run.toml --limit 2
     """
     from jaywalk.runner.request import RunOptions, make_requests
     from jaywalk.runner.selection import parse_seeds
 
-    options = RunOptions(
-        seeds=parse_seeds(seeds),
-        routes=routes,
-        subset=subset,
-        variant=variant,
-        town=town,
-        xodr=xodr,
-        people=people,
-        vehicles=vehicles,
-        motions=motions,
-        wet_grip=wet_grip,
-        traffic=traffic.value,
-        agent_config=agent_config,
-        perception=perception,
-        predictor=predictor,
-        server=server,
-        cluster=cluster,
-        workers=workers,
-        watchdog_s=watchdog_s,
-        retries=retries,
-        allow_mixed_code=allow_mixed_code,
-    )
-    requests = make_requests(suite, agent, options, out)
-    _run_all(requests, verify=verify_determinism, as_json=as_json)
+    chosen = dict(ctx.params) | _of_run_file(ctx, suite)
+    if not chosen["agent"]:
+        raise UsageError("Say who drives: --agent NAME, FILE.py or ws://HOST:PORT.")
+    chosen["seeds"] = parse_seeds(chosen["seeds"])
+    chosen["traffic"] = str(chosen["traffic"])
+    names = [field.name for field in fields(RunOptions)]
+    options = RunOptions(**{name: chosen[name] for name in names})
+    requests = make_requests(chosen["suite"], chosen["agent"], options, chosen["out"])
+    run_all(requests, verify=chosen["verify_determinism"], as_json=as_json)
 
 
-def _run_all(requests: list[RunRequest], *, verify: bool, as_json: bool) -> None:
+def _of_run_file(ctx: typer.Context, name: str) -> dict[str, Any]:
+    """Options of a run file that the command line does not give; empty without such a file."""
+    from jaywalk.runner.run_file import is_run_file, read_run_file
+
+    if not is_run_file(name):
+        return {}
+    given = read_run_file(Path(name)).given()
+
+    def is_free(key: str) -> bool:
+        source = ctx.get_parameter_source(key)
+        return key == "suite" or source is None or source.name != "COMMANDLINE"
+
+    return {key: value for key, value in given.items() if is_free(key)}
+
+
+def run_all(requests: list[RunRequest], *, verify: bool = False, as_json: bool = False) -> None:
+    """Run requests one after the other and print how they ended."""
     from jaywalk.metrics.driving.inspected import inspection_line
     from jaywalk.runner.job import compare_hashes
 
@@ -210,7 +222,7 @@ def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) ->
             stream.write(line + "\n")
             stream.flush()
 
-        return PlainLines(tally, write)
+        return PlainLines(tally, write, say)
 
     return run_request(request, show, say=say, score=score or quick_scorer(say))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import AsValue, finish, print_json
+from jaywalk.cli.output import AsValue, Result, Table, finish, print_json
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +24,48 @@ app = typer.Typer(
 @app.callback()
 def _suites() -> None:
     """Suites: build one for any town, export any for public evaluators."""
+
+
+@app.command()
+def show(
+    suite: Annotated[str, typer.Argument(help="Suite, file, folder or glob, as for 'run'.")],
+    variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
+    routes: Annotated[str, typer.Option(help="Only route ids that match this glob.")] = "",
+    subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="Only the first routes; 0: all.")] = 0,
+) -> Result:
+    """List the routes of a suite: town, length, what happens, traffic and people.
+
+    Example: jaywalk suite show smoke
+
+    Example: jaywalk suite show fail2drive --routes '*Wall*' --format csv
+    """
+    from jaywalk.runner.selection import find_suite, first_of, subset_of
+
+    chosen = first_of(subset_of(find_suite(suite, variant, routes), subset), limit)
+    rows: list[dict[str, Any]] = [
+        {
+            "id": one.id,
+            "town": one.route.town,
+            "scenarios": [spec.type for spec in one.route.scenarios],
+            "vehicles": one.vehicles,
+            "people": one.people + one.posed,
+            "posed": one.posed,
+            "pair": one.pair,
+            "wet_grip": one.wet_grip,
+        }
+        for one in chosen.routes
+    ]
+    columns = ["id", "town", "scenarios", "vehicles", "people", "pair"]
+    cells = [
+        [", ".join(row[key]) if key == "scenarios" else str(row[key] or "-") for key in columns]
+        for row in rows
+    ]
+    return Result(
+        {"suite": chosen.name, "variant": chosen.variant, "routes": rows},
+        [Table(columns, cells, "routes"), f"{chosen.name}: {len(rows)} routes"],
+        next_command=f"jaywalk run {suite} --agent cruise --subset {rows[0]['id']}",
+    )
 
 
 @app.command()

@@ -11,7 +11,6 @@ module, and importing that module registers its objects.
 
 from __future__ import annotations
 
-import difflib
 import pkgutil
 import re
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from importlib.metadata import entry_points
 from typing import Any, Final, Generic, TypeVar
 
 from jaywalk.core.errors import RegistryError
+from jaywalk.core.text import suggestion
 
 ENTRY_POINT_GROUP: Final = "jaywalk"
 _VERSION_SUFFIX: Final = re.compile(r"-v\d+$")
@@ -112,10 +112,7 @@ class Registry(Generic[SpecT]):
         self._complete_once()
         if name in self._specs:
             return self._specs[name]
-        near = difflib.get_close_matches(name, self._specs, n=1, cutoff=0.5)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        known = ", ".join(sorted(self._specs)) or "none"
-        raise RegistryError(f"Unknown {self.kind} '{name}'.{hint} Known: {known}.")
+        raise RegistryError(f"Unknown {self.kind} '{name}'.{suggestion(name, self._specs)}")
 
     def __contains__(self, name: object) -> bool:
         self._complete_once()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import reprlib
+from collections.abc import Iterable
 from typing import Any, Final
 
 MESSAGE_LIMIT: Final = 500  # characters of an error message or a log line
@@ -19,6 +21,24 @@ def shortened(text: str, most: int = MESSAGE_LIMIT) -> str:
         return text
     note = f" ... ({len(text)} characters)"
     return text[: max(most - len(note), 0)] + note
+
+
+_NAMES_SHOWN: Final = 12
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return a sentence for the message about an unknown name, with a space in front.
+
+    It suggests the nearest known name, or lists known names if none is near.
+    """
+    names = list(dict.fromkeys(known))
+    by_lower = {one.lower(): one for one in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    if near:
+        return f" Did you mean '{by_lower[near[0]]}'?"
+    shown = ", ".join(sorted(names)[:_NAMES_SHOWN]) or "none"
+    more = f", ... ({len(names)} in all)" if len(names) > _NAMES_SHOWN else ""
+    return f" Known: {shown}{more}."
 
 
 def short_repr(value: Any) -> str:

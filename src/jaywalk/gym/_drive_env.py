@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 
 from jaywalk.agents.base import Decision
 from jaywalk.core.errors import InfrastructureError, UsageError
+from jaywalk.core.heartbeat import Heartbeat
 from jaywalk.gym._options import DriveOptions
 from jaywalk.gym._reward import CollisionReader, add_terms, reward_terms
 from jaywalk.gym._views import BevView, Look, Looker, SensorView, ego_vector, state_vector
 from jaywalk.record.run import RunFolder
-from jaywalk.runner.ending import TIMED_OUT
+from jaywalk.runner.ending import COMPLETED, TIMED_OUT
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.runner.staged import StagedEpisode
@@ -29,6 +31,7 @@ COLLIDED: Final = "collision"
 STOPPED: Final = "stopped by the learner"
 _STILL: Final = (0.0, 0.0, 0.0)
 _SEEDS: Final = 2**31
+_BEAT_S: Final = 10.0
 
 
 class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
@@ -75,11 +78,12 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         plan = self._plan(options or {})
         self._end_episode()
         try:
-            if self._world is None:
-                self._world = self._open()
-            self._episode = _RunningEpisode(
-                plan, self._world, self.options, self.render_mode is not None
-            )
+            if self._world is None:  # compiles on its first use
+                with Heartbeat("jaywalk.gym: first reset", _write_line, every_s=_BEAT_S):
+                    self._world = self._open()
+                    self._episode = self._start(plan, self._world)
+            else:
+                self._episode = self._start(plan, self._world)
         except (RuntimeError, InfrastructureError) as error:
             raise self._broken(error) from error
         return self._episode.observation(), self._episode.info()
@@ -148,6 +152,9 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             agent=AgentSpec(name=AGENT_NAME),
         )
 
+    def _start(self, plan: EpisodePlan, world: SimulatorSession) -> _RunningEpisode:
+        return _RunningEpisode(plan, world, self.options, self.render_mode is not None)
+
     def _open(self) -> SimulatorSession:
         if self.options.server is not None:
             return SimulatorSession.attach(*self.options.server)
@@ -192,6 +199,7 @@ class _RunningEpisode:
         self._options = options
         self.reason = ""
         self._finished = False
+        self._collided = False
         self._events: list[dict[str, Any]] = []
         self._terms: dict[str, float] = {}
         self._control = _STILL
@@ -246,6 +254,7 @@ class _RunningEpisode:
         stage.move(decision)
         self.reason = stage.judge()
         collisions = self._collisions.read_new()
+        self._collided = self._collided or bool(collisions)
         self._events += [
             {"kind": "collision", **_event(asdict(collision))} for collision in collisions
         ]
@@ -297,6 +306,7 @@ class _RunningEpisode:
             "events": self._events,
             "reward_terms": self._terms,
             "end_reason": self.reason,
+            "is_success": self.reason == COMPLETED and not self._collided,
             "record": "",
         }
 
@@ -332,6 +342,11 @@ class _RunningEpisode:
         if not self._finished:
             self._finished = True
             self._stage.discard()
+
+
+def _write_line(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
 
 
 def _free_name(name: str, run_folder: Path | None) -> str:

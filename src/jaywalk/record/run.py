@@ -53,6 +53,11 @@ class RunFolder:
         """File that the scheduler locks."""
         return self.path / "run.lock"
 
+    @property
+    def sessions_file(self) -> Path:
+        """File with a line for each session of the run: its command and environment."""
+        return self.path / "sessions.jsonl"
+
     def episode(self, episode_id: str) -> Path:
         """Return the folder of the record of an episode, which need not exist."""
         return self.episodes / episode_id

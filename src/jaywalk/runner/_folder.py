@@ -5,11 +5,18 @@ The lock allows one scheduler per run folder at a time.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import json
 import os
+import platform
+import shutil
 import socket
+import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO, Final, Self
 
@@ -99,6 +106,47 @@ def _is_running(holder: str) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def note_session(run_folder: Path) -> None:
+    """Append the command and the environment of this session; records do not depend on it."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT_VARIABLES)}
+    packages = {str(one.name): one.version for one in distributions()}
+    entry = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": sys.argv,
+        "folder": str(Path.cwd()),
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        "machine": socket.gethostname(),
+        "cores": os.cpu_count(),
+        "environment": dict(sorted(kept.items())),
+        "packages": dict(sorted(packages.items())),
+    }
+    with RunFolder(run_folder).sessions_file.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+_KEPT_VARIABLES: Final = ("JAYWALK_", "CUDA_VISIBLE_DEVICES", "NUMBA_", "OMP_")
+
+
+def remove_traces(run_folder: Path) -> None:
+    """Remove a run folder of a command that failed before its first record.
+
+    Only files of a run are removed; a folder with anything else in it stays.
+    """
+    folder = RunFolder(run_folder)
+    if next(folder.records(), None) is not None:
+        return
+    for path in (folder.episodes, folder.logs):
+        shutil.rmtree(path, ignore_errors=True)
+    state = folder.state_file.name
+    names = (state, f"{state}-wal", f"{state}-shm", folder.config_file.name)
+    for name in (*names, folder.sessions_file.name, folder.lock_file.name):
+        (run_folder / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # something else is in it
+        run_folder.rmdir()
 
 
 _DAMAGED: Final = ".damaged-"

@@ -204,6 +204,8 @@ def settle_config(
 ) -> RunConfig:
     """Write the config, merged with the existing one; an incompatible one is refused.
 
+    A config without any record is left over from a command that failed; it is replaced.
+
     Args:
         run_folder: Folder of the run.
         wanted: Config of the episodes that are about to be driven.
@@ -213,6 +215,9 @@ def settle_config(
         UsageError: The folder holds another run, or one of other code versions.
     """
     there = on_disk = read_config(run_folder)
+    if there is not None and not has_records(run_folder) and differences(there, wanted):
+        there = None
+        RunFolder(run_folder).state_file.unlink(missing_ok=True)  # it announces other episodes
     if there is not None:
         reasons = differences(there, wanted)
         if reasons:
@@ -242,6 +247,12 @@ def settle_config(
             canonical_json(wanted.model_dump(mode="json"), 2) + "\n",
         )
     return wanted
+
+
+def has_records(run_folder: Path) -> bool:
+    """Return whether a run folder holds any record, readable or not."""
+    folders = RunFolder(run_folder).episodes.glob(f"[!.]*/{EPISODE_FILE}")
+    return next(folders, None) is not None
 
 
 def _codes_of_records(run_folder: Path) -> list[Code]:

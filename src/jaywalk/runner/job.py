@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import jaywalk.record
-from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.record.episode import Code
 from jaywalk.record.run import RunFolder
 from jaywalk.runner._code import code_of_run
-from jaywalk.runner._folder import RunLock, missing_plans
+from jaywalk.runner._folder import RunLock, missing_plans, note_session, remove_traces
 from jaywalk.runner.config import resolve_config, settle_config
 from jaywalk.runner.local import LocalCrew, cores
 from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
@@ -175,21 +175,28 @@ def run_request(
         "server": "attached" if request.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise PrerequisiteError(
             f"Cannot write into '{folder}': {problem.strerror}. Give another folder with --out."
         ) from problem
-    with RunLock(folder) as lock:
-        settle_config(folder, wanted, allow_mixed_code=request.allow_mixed_code)
-        with RunState(folder) as state:
-            missing = missing_plans(folder, plans, state, say)
-            if missing:
-                order = missing[::-1] if request.backwards else missing
-                _work(request, order, plans, state, lock, show, score)
-                jaywalk.record.remove_unfinished(RunFolder(folder).episodes)
-            return _summarise(folder, plans, state, len(missing))
+    try:
+        with RunLock(folder) as lock:
+            settle_config(folder, wanted, allow_mixed_code=request.allow_mixed_code)
+            note_session(folder)
+            with RunState(folder) as state:
+                missing = missing_plans(folder, plans, state, say)
+                if missing:
+                    order = missing[::-1] if request.backwards else missing
+                    _work(request, order, plans, state, lock, show, score)
+                    jaywalk.record.remove_unfinished(RunFolder(folder).episodes)
+                return _summarise(folder, plans, state, len(missing))
+    except JaywalkError:
+        if is_new:
+            remove_traces(folder)
+        raise
 
 
 def _work(

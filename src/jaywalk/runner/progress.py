@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
@@ -151,29 +151,65 @@ def quick_scorer(say: Callable[[str], None]) -> Scorer:
     return score
 
 
-class PlainLines:
-    """One line per finished or broken episode, tab-separated."""
+_BEAT_S: Final = 15.0
 
-    def __init__(self, tally: Tally, write: Callable[[str], None]) -> None:
-        self.tally, self._write = tally, write
+
+class PlainLines:
+    """One line per finished or broken episode, tab-separated; a heartbeat in between."""
+
+    def __init__(
+        self,
+        tally: Tally,
+        write: Callable[[str], None],
+        beat: Callable[[str], None] = lambda text: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create a display.
+
+        Args:
+            tally: Counts of the run.
+            write: Called with the line of an episode.
+            beat: Called with a line about progress after 15 s without another line.
+            clock: Time in seconds.
+        """
+        self.tally, self._write, self._beat, self._clock = tally, write, beat, clock
+        self._began_s = self._last_s = clock()
 
     def progress(self, event: PoolProgress) -> None:
-        """Ignore progress; only finished episodes get a line."""
+        """Note the progress of an episode."""
+        self.tally.progress(event)
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
         """Write ``n/N  id  end reason  simulated s  wall s  score``."""
+        self._last_s = self._clock()
         self.tally.finished(outcome, score)
         self._write("\t".join([self._count(), *_cells(outcome, score)]))
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
         """Write the error and whether the episode will be retried."""
+        self._last_s = self._clock()
         self.tally.broken(event, will_retry=will_retry)
         then = "will be tried again" if will_retry else "given up"
         error = " ".join(event.error.split())
         self._write("\t".join([self._count(), event.episode_id, f"{then}: {error}"]))
 
     def refresh(self) -> None:
-        """Nothing to do."""
+        """Write a heartbeat after a while without a line: counts, ETA, and what is running."""
+        now_s = self._clock()
+        if now_s - self._last_s < _BEAT_S:
+            return
+        self._last_s = now_s
+        running = [
+            f"{one.episode_id} {100.0 * one.route_share:.0f} % after {one.simulated_s:.0f} s"
+            for one in self.tally.running.values()
+        ]
+        if self.tally.finished_now == 0 and not any(
+            one.simulated_s > 0.0 for one in self.tally.running.values()
+        ):
+            running = ["opening the town; the first use compiles for one to two minutes"]
+        eta = _duration(self.tally.eta_s(now_s - self._began_s))
+        elapsed = _duration(now_s - self._began_s)
+        self._beat(f"{self._count()} after {elapsed}, ETA {eta}: {', '.join(running)}")
 
     def _count(self) -> str:
         return f"{self.tally.done + self.tally.failed}/{self.tally.total}"

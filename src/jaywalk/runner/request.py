@@ -11,11 +11,12 @@ from pathlib import Path
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
+from jaywalk.core.text import suggestion
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs, check_remote
 from jaywalk.runner.job import RunRequest
 from jaywalk.runner.pool import DEFAULT_RETRIES
-from jaywalk.runner.selection import FILES_SUITE, find_suite, override, subset_of
+from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
 from jaywalk.runner.watchdog import DEFAULT_S
 from jaywalk.scenarios.suite import Suite
 
@@ -27,6 +28,7 @@ class RunOptions:
     seeds: tuple[int, ...] = (1,)
     routes: str = ""
     subset: str = ""
+    limit: int = 0  # first routes only; 0: all
     variant: str = ""
     town: str = ""
     xodr: Path | None = None
@@ -103,7 +105,10 @@ def _check_exclusive(options: RunOptions) -> None:
 
 def _chosen_suite(name: str, options: RunOptions) -> Suite:
     chosen = override(
-        subset_of(find_suite(name, options.variant, options.routes), options.subset),
+        first_of(
+            subset_of(find_suite(name, options.variant, options.routes), options.subset),
+            options.limit,
+        ),
         people=options.people,
         vehicles=options.vehicles,
         town=options.xodr.stem if options.xodr else options.town,
@@ -122,8 +127,9 @@ def _check_towns(suite: Suite) -> None:
     known = available_towns()
     missing = sorted({one.route.town for one in suite.routes} - set(known))
     if missing:
+        hint = suggestion(missing[0], known)
         raise PrerequisiteError(
-            f"The routes need {', '.join(missing)}; there is {', '.join(known)}. Put the .xodr "
+            f"The routes need the town {', '.join(missing)}.{hint} Put the .xodr "
             "files into a folder named in JAYWALK_TOWN_PATH, give --xodr FILE, or use a server "
             "that has them with --server HOST:PORT."
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import suggestion
 from jaywalk.scenarios.formats.route_xml import Route
 from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, load_suite, suite_of_files
 
@@ -75,7 +76,7 @@ def _files(pattern: str) -> list[Path]:
 def _matching(suite: Suite, pattern: str) -> Suite:
     kept = [one for one in suite.routes if fnmatchcase(one.id, pattern)]
     if not kept:
-        raise UsageError(f"--routes '{pattern}' matches no route. {_known(suite)}")
+        raise UsageError(f"--routes '{pattern}' matches no route.{_unknown(suite, pattern)}")
     return replace(suite, routes=tuple(kept))
 
 
@@ -92,6 +93,11 @@ def subset_of(suite: Suite, ids: str) -> Suite:
     return replace(suite, routes=tuple(suite.routes[number] for number in sorted(wanted)))
 
 
+def first_of(suite: Suite, limit: int) -> Suite:
+    """Keep the first ``limit`` routes; 0 keeps all."""
+    return replace(suite, routes=suite.routes[:limit]) if limit else suite
+
+
 def _group(suite: Suite, group: str) -> set[int]:
     whole = _places(suite, group)
     if whole:
@@ -103,17 +109,28 @@ def _group(suite: Suite, group: str) -> set[int]:
             if min(first) > max(last):
                 raise UsageError(f"Range '{group}' of --subset runs backwards.")
             return set(range(min(first), max(last) + 1))
-    raise UsageError(f"--subset names '{group}', which is no route of the suite. {_known(suite)}")
+    raise UsageError(
+        f"--subset names '{group}', which is no route of the suite.{_unknown(suite, group)}"
+    )
 
 
 def _places(suite: Suite, name: str) -> set[int]:
-    by_suite = {place for place, one in enumerate(suite.routes) if one.id == name}
-    return by_suite or {place for place, one in enumerate(suite.routes) if one.route.id == name}
+    """Find the routes with an id, which is that of the suite, that in the file, or its number."""
+    tests: tuple[Callable[[SuiteRoute], bool], ...] = (
+        lambda one: one.id == name,
+        lambda one: one.route.id == name,
+        lambda one: one.route.id.isdecimal() and int(one.route.id) == int(name),
+    )
+    for test in tests if name.isdecimal() else tests[:2]:
+        found = {place for place, one in enumerate(suite.routes) if test(one)}
+        if found:
+            return found
+    return set()
 
 
-def _known(suite: Suite) -> str:
-    names = [one.id for one in suite.routes]
-    return f"Known: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+def _unknown(suite: Suite, name: str) -> str:
+    """Suggest the route that was meant, or name some."""
+    return suggestion(name, [one.id for one in suite.routes])
 
 
 def override(

@@ -31,6 +31,7 @@ from jaywalk.actors.events import (
 )
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.core.seeds import stream
+from jaywalk.core.text import suggestion
 from jaywalk.geometry.angle import wrap_degrees
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.route_xml import ScenarioElement, TriggerPoint
@@ -263,8 +264,8 @@ def read_parameters(element: ScenarioElement, kind: type[Parameters]) -> Paramet
     for tag, node in element.parameters.items():
         where = f"{element.where}, <{tag}>"
         if tag not in known:
-            expected = ", ".join(sorted(known)) or "none"
-            raise DataError(f"{where}: '{element.type}' has no such parameter. Known: {expected}.")
+            hint = suggestion(tag, known)
+            raise DataError(f"{where}: '{element.type}' has no such parameter.{hint}")
         default, reader = known[tag].default, known[tag].metadata.get(READER)
         if reader is not None:
             values[tag] = reader(node, where)

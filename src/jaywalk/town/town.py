@@ -6,7 +6,6 @@ from a file, or from text sent by a client.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, RegistryError
+from jaywalk.core.text import suggestion
 from jaywalk.geometry.pose import CarlaPose
 from jaywalk.town import opendrive
 from jaywalk.town._signals import LightSpec, SignSpec, read_signals
@@ -186,12 +186,10 @@ def load_town(name_or_path: str | Path) -> Town:
     wanted = asked.lower()
     path_found = known.get(wanted) or known.get(wanted.removesuffix("_opt"))
     if path_found is None:
-        names = available_towns()
-        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
-        hint = f" Did you mean '{_stem(known[near[0]])}'?" if near else ""
         raise RegistryError(
-            f"Unknown town '{asked}'.{hint} Known: {', '.join(names) or 'none'}. "
-            f"Give one of these, a .xodr file, or a folder of .xodr files in {TOWN_PATH_VARIABLE}."
+            f"Unknown town '{asked}'.{suggestion(asked, available_towns())} "
+            "Give a name of 'jaywalk town list', a .xodr file, or a folder of .xodr files in "
+            f"{TOWN_PATH_VARIABLE}."
         )
     return Town(
         name=_stem(path_found),

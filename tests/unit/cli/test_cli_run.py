@@ -162,7 +162,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
         (["--agent", "cruise", "--seeds", "x"], 2, "--seeds is 'x'"),
         (["--agent", "cruise", "--server", "here"], 2, "expected HOST:PORT"),
         (["--agent", "cruise", "--subset", "7"], 2, "no route of the suite"),
-        (["--agent", "cruise", "--town", "Nowhere"], 3, "The routes need Nowhere"),
+        (["--agent", "cruise", "--town", "Nowhere"], 3, "The routes need the town Nowhere"),
         (["--agent", "cruise", "--town", "a", "--xodr", "b.xodr"], 2, "not both"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from jaywalk.core import registry as module
 from jaywalk.core.errors import RegistryError
 from jaywalk.core.registry import Registry, Spec, load_plugins
+from jaywalk.core.text import suggestion
 
 
 class First:
@@ -154,3 +155,11 @@ def test_a_broken_plug_in_is_named(entry_points, package, text, reason):
         with pytest.raises(RegistryError, match="The plug-in 'broken' of the package") as caught:
             registry.get("a")
         assert f"cannot be loaded: {reason}. Fix or uninstall" in str(caught.value)
+
+
+def test_a_suggestion_names_one_name_or_a_few():
+    many = [f"thing{number:02d}" for number in range(40)]
+    assert suggestion("Thng07", many) == " Did you mean 'thing07'?"
+    words = suggestion("zzz", many)
+    assert words.startswith(" Known: thing00, thing01")
+    assert words.endswith("thing11, ... (40 in all).")

@@ -216,3 +216,26 @@ def test_hashes_are_compared_by_episode():
     found = compare_hashes({"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "x"})
     assert (found.identical, found.differing, found.uncompared) == (("a",), ("b",), ("c",))
     assert found.compared == 2
+
+
+def test_a_pipe_gets_a_heartbeat_with_an_eta():
+    now, lines, beats = [0.0], [], []
+    plain = PlainLines(Tally(total=3), lines.append, beats.append, lambda: now[0])
+    now[0] = 14.0
+    plain.refresh()
+    assert beats == []
+    now[0] = 15.0
+    plain.refresh()
+    assert beats == [
+        "0/3 after 0:15, ETA -: opening the town; the first use compiles for one to two minutes"
+    ]
+    plain.finished(outcome("a"), QuickScore(success=True, driving_score=80.0))
+    plain.progress(
+        PoolProgress(slot=0, episode_id="b", simulated_s=12.0, route_share=0.5, doing="drives")
+    )
+    now[0] = 29.0
+    plain.refresh()
+    assert len(beats) == 1
+    now[0] = 60.0
+    plain.refresh()
+    assert beats[1] == "1/3 after 1:00, ETA 2:00: b 50 % after 12 s"

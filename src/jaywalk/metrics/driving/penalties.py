@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import suggestion
 from jaywalk.metrics.driving.results import RouteRecord
 
 NO_MIN_SPEED: Final = "driving_score_no_min_speed"  # metric of protocols with that factor
@@ -163,7 +164,7 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
 def protocol_named(name: str) -> Protocol:
     """Return a protocol, or say which exist."""
     if name not in PROTOCOLS:
-        raise UsageError(f"Unknown protocol '{name}'. Known: {', '.join(PROTOCOLS)}.")
+        raise UsageError(f"Unknown protocol '{name}'.{suggestion(name, PROTOCOLS)}")
     return PROTOCOLS[name]
 
 

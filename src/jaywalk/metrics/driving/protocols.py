@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import suggestion
 from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.metrics.spec import PROTOCOL_SPECS
 from jaywalk.record import Record
@@ -15,8 +16,8 @@ OWN: Final = "jaywalk"
 def check_protocol(name: str) -> None:
     """Raise unless records can be scored under this name."""
     if name not in PROTOCOL_SPECS:
-        known = ", ".join(spec.name for spec in PROTOCOL_SPECS)
-        raise UsageError(f"Unknown protocol '{name}'. Known: {known}.")
+        known = [spec.name for spec in PROTOCOL_SPECS]
+        raise UsageError(f"Unknown protocol '{name}'.{suggestion(name, known)}")
 
 
 def protocol_version(name: str) -> int:

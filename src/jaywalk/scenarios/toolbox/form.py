@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_bytes
+from jaywalk.core.text import suggestion
 from jaywalk.scenarios.catalogue import PARTNER_WORDS
 from jaywalk.scenarios.suite import MAX_BACKGROUND_ACTORS
 from jaywalk.scenarios.toolbox.text import SUFFIXES, check_suffix, parse_text
@@ -277,7 +278,7 @@ def _weather(
 def _only(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
     unknown = [key for key in table if key not in known]
     if unknown:
-        raise DataError(f"{where}, {unknown[0]}: no such field. Known: {', '.join(known)}.")
+        raise DataError(f"{where}, {unknown[0]}: no such field.{suggestion(unknown[0], known)}")
 
 
 def _text(table: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
