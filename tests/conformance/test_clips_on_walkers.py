@@ -14,7 +14,7 @@ from synthetic_motion import still, walking
 from jaywalk.actors import PosedPeople
 from jaywalk.actors.posed.clip_trial import play_clips, spawn_walker
 from jaywalk.client.bones import BoneLine
-from jaywalk.forecasting.record_export import facing
+from jaywalk.forecasting._record_sight import facing
 from jaywalk.geometry.rotation import angle_between_rad, transforms_from_rotators
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs

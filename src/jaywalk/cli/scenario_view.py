@@ -183,6 +183,7 @@ def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) ->
     solved = score.success and score.metrics["route_completion"] >= 100.0
     picture, why = "", ""
     if not solved:
+        from jaywalk.record.queries import end_s
         from jaywalk.report.replay import find_episode, write_still
         from jaywalk.report.summary import decisive, in_words
 
@@ -191,7 +192,7 @@ def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) ->
         if png is not None and not alone:
             path = png.with_stem(f"{png.stem}-s{score.seed}")
         record = find_episode(folder, score.episode_id)
-        time_s = event.time_s if event is not None else _last_s(record)
+        time_s = event.time_s if event is not None else end_s(record)
         write_still(record, path, time_s)
         picture = str(path)
         why = _why(score, in_words(event.kind) if event is not None else "")
@@ -209,9 +210,3 @@ def _why(score: EpisodeScore, event: str) -> str:
     reached = f"{score.metrics['route_completion']:.0f} % of the route"
     words = [event or score.status, score.failure]
     return ", ".join([*(word for word in words if word), reached])
-
-
-def _last_s(record: Any) -> float:
-    import polars as pl
-
-    return float(record.ticks.select(pl.col("time_s").max()).collect().item())

@@ -17,137 +17,23 @@ import numpy as np
 import polars as pl
 
 from jaywalk.core.arrays import FloatArray, IntArray
-from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
 from jaywalk.datasets.trajectories import META, Trajectories, assemble
-from jaywalk.forecasting._record_sight import looks_at, occluded_people
+from jaywalk.forecasting._record_sight import (
+    PosingLibraries,
+    angle_rows,
+    looks_at,
+    occluded_people,
+)
 from jaywalk.forecasting.context import class_at, town_map
 from jaywalk.forecasting.splits import split_scenes
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
-from jaywalk.geometry.rotation import conjugate, multiply, rotate
-from jaywalk.metrics.safety.posed import posed_people
-from jaywalk.motion import default_library
-from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.library.reading import library_digest, open_library
-from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.retarget import DRIVEN, RigClip
 from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import EpisodeTracks, read_tracks, tenth_ticks
-
-HEAD: Final = "crl_Head__C"
-CHEST: Final = "crl_spine01__C"
-_PLACE: Final = {name: i for i, name in enumerate(DRIVEN)}
-_AHEAD: Final = np.array([0.0, 1.0, 0.0])  # of the mesh, at rest
-_STEEP: Final = 0.2  # horizontal part of a direction below which it has no yaw: 78 degrees up, down
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facing:
-    """Yaws of one person, one value per frame.
-
-    Radians from -pi to pi in CARLA's axes, as an actor's yaw: seen from above to the right. NaN
-    where a face or a chest points at the sky or at the ground.
-
-    Attributes:
-        head_rad: (frames,) yaw of the face.
-        body_rad: (frames,) yaw of the chest.
-    """
-
-    head_rad: FloatArray
-    body_rad: FloatArray
-
-
-def facing(motion: RigClip) -> Facing:
-    """Return yaws of head and chest of a motion, turned from rest by all parent bones."""
-    return Facing(head_rad=_yaw_rad(motion, HEAD), body_rad=_yaw_rad(motion, CHEST))
-
-
-def _yaw_rad(motion: RigClip, bone: str) -> FloatArray:
-    ahead = rotate(_turned(motion, bone), _AHEAD)
-    # mesh y is the actor's forward, mesh x its left
-    forward, right = ahead[:, 1], -ahead[:, 0]
-    yaw = motion.actor[:, 3] + np.arctan2(right, forward)
-    wrapped = np.arctan2(np.sin(yaw), np.cos(yaw))
-    return np.where(np.hypot(forward, right) < _STEEP, np.nan, wrapped)
-
-
-def _turned(motion: RigClip, bone: str) -> FloatArray:
-    """Return the rotation of a bone from rest in mesh axes, (frames, 4)."""
-    rig = load_rig(motion.rig)
-    here = rig.bone_index[bone]
-    away = conjugate(rig.rest_mesh[here, 3:])
-    while here >= 0:
-        name = rig.bones[here]
-        local = motion.turns[:, _PLACE[name]] if name in _PLACE else rig.rest_local[here, 3:]
-        away = multiply(local, away)
-        here = int(rig.parents[here])
-    return np.broadcast_to(away, (len(motion.actor), 4))
-
-
-_SCHEMA = pl.Schema(
-    {"actor": pl.UInt32, "tick": pl.Int32, "head_rad": pl.Float64, "body_rad": pl.Float64}
-)
-_SHOWN_DIGITS = 16  # of a digest, in records
-
-
-class PosingLibraries:
-    """Motion libraries that records name, each opened once: the packaged one and the user's."""
-
-    def __init__(self, folders: Iterable[Path] = ()) -> None:
-        self._folders = {library_digest(folder)[:_SHOWN_DIGITS]: folder for folder in folders}
-        self._banks: dict[str, ClipBank] = {}
-
-    def bank(self, record: Record) -> ClipBank | None:
-        """Return the clips of a record's people; None if their library was not given."""
-        told = str(record.episode.parameters.get("motions") or "")
-        digest = told.rpartition("sha256:")[2]
-        if told and digest not in self._folders:
-            return None
-        if digest not in self._banks:
-            library = open_library(self._folders[digest]) if told else default_library()
-            self._banks[digest] = ClipBank(library)
-        return self._banks[digest]
-
-    def check_all_used(self) -> None:
-        """Raise if a given library posed no person."""
-        for digest, folder in self._folders.items():
-            if digest not in self._banks:
-                raise UsageError(
-                    f"nobody in these records was posed by '{folder}' (sha256:{digest}); give "
-                    "the library the run was made with, or none for our own."
-                )
-
-
-def angle_rows(record: Record, libraries: PosingLibraries, excluded: Counter[str]) -> pl.DataFrame:
-    """Return angles of people posed by clips, by actor and tick, in right-handed radians.
-
-    An angle is null if there is none. In joins of two clips, the angles are those of the blended
-    bones.
-    """
-    posed = record.states.filter(pl.col("clip").is_not_null()).select("actor").collect()
-    if len(posed) == 0:
-        return pl.DataFrame(schema=_SCHEMA)
-    bank = libraries.bank(record)
-    if bank is None:
-        told = record.episode.parameters["motions"]
-        why = f"person without head and body angles: give --motions the library '{told}'"
-        excluded[why] += posed["actor"].n_unique()
-        return pl.DataFrame(schema=_SCHEMA)
-    parts = [pl.DataFrame(schema=_SCHEMA)]
-    for person in posed_people(record, bank):
-        seen = facing(person.motion)
-        rows = {
-            "actor": np.full(len(person.tick), person.actor, np.uint32),
-            "tick": person.tick.astype(np.int32),
-            "head_rad": -seen.head_rad,  # CARLA's yaws are those of a mirrored plane
-            "body_rad": -seen.body_rad,
-        }
-        parts.append(pl.DataFrame(rows, schema=_SCHEMA))
-    return pl.concat(parts).with_columns(pl.col("head_rad", "body_rad").fill_nan(None))
-
 
 _ROAD = [CLASSES.index(name) for name in ("road", "bus lane", "cycle track", "zebra")]
 _ZEBRA, _ISLAND = CLASSES.index("zebra"), CLASSES.index("refuge island")
@@ -238,6 +124,16 @@ class SceneFacts:
     actors: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ExportedScene:
+    """Tables and facts of one episode."""
+
+    people: pl.DataFrame
+    ego: pl.DataFrame
+    plans: Plans
+    facts: SceneFacts
+
+
 def export_records(
     runs: Iterable[Path],
     *,
@@ -267,21 +163,20 @@ def export_records(
             scene = f"sim/{run.resolve().name}/{folder.name}"
             if scene in facts:
                 raise DataError(f"two runs give the scene '{scene}'; rename one of the folders")
-            found = _scene(open_record(folder), scene, range_m, libraries, excluded)
-            if found is None:
-                continue
-            people.append(found[0])
-            vehicles.append(found[1])
-            plans |= found[2]
-            facts[scene] = found[3]
+            exported = _scene(open_record(folder), scene, range_m, libraries, excluded)
+            if exported is not None:
+                people.append(exported.people)
+                vehicles.append(exported.ego)
+                plans |= exported.plans
+                facts[scene] = exported.facts
     if not people:
         raise DataError(f"no record has people within {range_m:g} m of an ego: {dict(excluded)}")
     libraries.check_all_used()
     data = assemble(people, vehicles, excluded=excluded)
     data = replace(data, paths=plans, maps=_maps(data, facts, cell_m))
-    lit = {scene: one.at_light for scene, one in facts.items()}
-    scripted = {scene: one.actors for scene, one in facts.items()}
-    return with_meta(data, lit, scripted)
+    at_light = {scene: fact.at_light for scene, fact in facts.items()}
+    scripted = {scene: fact.actors for scene, fact in facts.items()}
+    return with_meta(data, at_light, scripted)
 
 
 def _scene(
@@ -290,7 +185,7 @@ def _scene(
     range_m: float,
     libraries: PosingLibraries,
     excluded: Counter[str],
-) -> tuple[pl.DataFrame, pl.DataFrame, Plans, SceneFacts] | None:
+) -> _ExportedScene | None:
     episode = record.episode
     if episode.ego_actor is None:
         excluded["episode without an ego"] += 1
@@ -303,7 +198,7 @@ def _scene(
     ego = _ego(tracks, tenths.k, scene)
     actors = tracks.bodies.filter(pl.col("kind") == "walker")
     rows = states.join(angle_rows(record, libraries, excluded), on=["actor", "tick"], how="left")
-    rows = rows.join(occluded_people(record, states), on=["actor", "tick"], how="left")
+    rows = rows.join(occluded_people(record, tracks), on=["actor", "tick"], how="left")
     people = _people(rows, actors, ego, scene, episode.town, range_m)
     if len(people) == 0:
         excluded["episode without people in range"] += 1
@@ -320,7 +215,8 @@ def _scene(
         at_light=lit["k"].to_list(),
         actors=frozenset(f"{scene}/{actor}" for actor in scripted["actor"]),
     )
-    return people, ego, _plans(record, times, ego, scene), facts
+    plans = _plans(record, times, ego, scene)
+    return _ExportedScene(people=people, ego=ego, plans=plans, facts=facts)
 
 
 def _ego(tracks: EpisodeTracks, k: IntArray, scene: str) -> pl.DataFrame:
@@ -405,12 +301,12 @@ def _with_gaze(near: pl.DataFrame) -> pl.DataFrame:
 
 def _plans(record: Record, times: pl.DataFrame, ego: pl.DataFrame, scene: str) -> Plans:
     """Return planned paths from the rear axle, by the tenth of a second of the plan."""
-    told = record.ego.select("tick", "path_x_m", "path_y_m").collect()
-    told = told.join(times, on="tick", how="inner").filter(pl.col("path_x_m").list.len() >= 2)
+    rows = record.ego.select("tick", "path_x_m", "path_y_m").collect()
+    rows = rows.join(times, on="tick", how="inner").filter(pl.col("path_x_m").list.len() >= 2)
     at = {k: (x, y) for k, x, y in ego.select("k", "x", "y").iter_rows()}
     plans: Plans = {}
     last: FloatArray | None = None
-    for _, xs, ys, k in told.iter_rows():
+    for _, xs, ys, k in rows.iter_rows():
         path = carla_to_right_handed(np.stack([np.asarray(xs), np.asarray(ys)], axis=1))
         if last is not None and np.array_equal(path, last):
             continue
@@ -428,10 +324,9 @@ def _maps(
 ) -> dict[str, SemanticMap]:
     """Return one map per town, around all people seen there."""
     maps = {}
-    for course in sorted({one.course for one in facts.values()}):
-        files = {
-            one.opendrive.name: one.opendrive for one in facts.values() if one.course == course
-        }
+    for course in sorted({fact.course for fact in facts.values()}):
+        scenes = [fact for fact in facts.values() if fact.course == course]
+        files = {fact.opendrive.name: fact.opendrive for fact in scenes}
         if len(files) > 1:
             raise DataError(f"the town '{course}' differs between runs; export them one by one")
         seen = data.tracks.filter(pl.col("course_id") == course).select("x", "y").to_numpy()

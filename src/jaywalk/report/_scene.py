@@ -17,6 +17,7 @@ from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record import columns as c
 from jaywalk.record.episode import Episode
+from jaywalk.record.queries import contact_rows, landmark_rows
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import (
     HX,
@@ -219,7 +220,7 @@ def _controls(tracks: EpisodeTracks) -> dict[str, FloatArray]:
 
 
 def _lights(record: Record, tick: IntArray) -> tuple[Light, ...]:
-    marks = record.landmarks.select(c.ACTOR, c.X_M, c.Y_M, c.STOP_WAYPOINTS).collect()
+    marks = landmark_rows(record).select(c.ACTOR, c.X_M, c.Y_M, c.STOP_WAYPOINTS)
     changes = light_changes(record)
     lights = []
     for actor, x, y, stops in marks.iter_rows():
@@ -245,8 +246,7 @@ def _hits(record: Record, tick: IntArray) -> tuple[DrawnHit, ...]:
     ego = record.episode.ego_actor
     if ego is None:
         return ()
-    events = record.events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
-    rows = events.select(c.TICK, c.X_M, c.Y_M, c.OTHER, c.OTHER_TYPE_ID, c.CLOSING_MPS).collect()
+    rows = contact_rows(record, ego).filter(pl.col(c.ACTOR) == ego)
     return tuple(
         DrawnHit(
             row=int(np.searchsorted(tick, row[c.TICK])),

@@ -10,7 +10,6 @@ Frame: CARLA's, left-handed, in metres.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import polars as pl
 import shapely
 from PIL import Image, ImageDraw, ImageFont
 from shapely.geometry import Point
@@ -34,6 +32,7 @@ from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.retarget import DRIVEN
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import announcements, contact_rows
 from jaywalk.report._scene import DrawnBody, Scene, read_scene
 from jaywalk.report.ground_plan import SURFACES, ground_plan, rings_of, town_of
 from jaywalk.report.replay import FilmEncoder
@@ -506,7 +505,7 @@ def _moments(record: Record, story: Story, person: PosedPerson) -> tuple[LifeMom
     if story.on_road:
         begin, end = story.on_road[0]
         found["on the road"] = (begin + (last if end is None else end)) // 2
-    for tick, what in _told(record, story.actor):
+    for tick, what in _announced(record, story.actor):
         if what == "rerouted":
             found.setdefault("walks round something", min(tick + round(1.0 / step_s), last))
         elif what in ("crossed", "back", "strolled"):
@@ -522,17 +521,14 @@ def _moments(record: Record, story: Story, person: PosedPerson) -> tuple[LifeMom
     return tuple(sorted(rows, key=lambda moment: moment.tick))
 
 
-def _told(record: Record, actor: int) -> list[tuple[int, str]]:
-    rows = record.events.filter((pl.col(c.NAME) == NAME) & (pl.col(c.ACTOR) == actor))
-    told = rows.sort(c.TICK).select(c.TICK, c.DETAIL).collect()
-    return [(int(tick), json.loads(text or "{}").get("what", "")) for tick, text in told.rows()]
+def _announced(record: Record, actor: int) -> list[tuple[int, str]]:
+    events = (event for event in announcements(record, name=NAME) if event.actor == actor)
+    return [(event.tick, event.detail.get("what", "")) for event in events]
 
 
 def _contact(record: Record, actor: int) -> int | None:
-    touched = (pl.col(c.ACTOR) == actor) | (pl.col(c.OTHER) == actor)
-    rows = record.events.filter((pl.col(c.KIND) == "contact") & touched)
-    ticks = rows.select(c.TICK).collect()[c.TICK].to_list()
-    return int(min(ticks)) if ticks else None
+    ticks = contact_rows(record, actor)[c.TICK].to_list()
+    return int(ticks[0]) if ticks else None
 
 
 def write_life_strip(life: Life, path: Path) -> None:

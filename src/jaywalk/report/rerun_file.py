@@ -18,6 +18,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, state_rows
 from jaywalk.record.reader import Record
 from jaywalk.report._moment_picture import BODY_FILLS, LIGHT_FILLS
 from jaywalk.report._scene import Scene, read_scene
@@ -79,19 +80,18 @@ def right_handed_quaternions(rows: pl.DataFrame) -> FloatArray:
     return np.asarray(Rotation.from_euler("ZYX", angles, degrees=True).as_quat(), np.float64)
 
 
+_POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
+
+
 def _lives(record: Record, scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every drawn body: its actor row and its states."""
     kinds = {body.actor: body.kind for body in scene.bodies}
-    actors = record.actors.filter(pl.col(c.ACTOR).is_in(list(kinds))).collect()
-    states = (
-        record.states.filter(pl.col(c.ACTOR).is_in(list(kinds)))
-        .select(c.ACTOR, c.TICK, c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
-        .collect()
-    )
+    actors = actor_rows(record)
+    states = state_rows(record, _POSE, actors=kinds)
     by_actor = {key: rows for (key,), rows in states.group_by(c.ACTOR, maintain_order=True)}
     for actor in actors.iter_rows(named=True):
         number = actor[c.ACTOR]
-        if number in by_actor:
+        if number in kinds and number in by_actor:
             kind = kinds[number]
             name = "world/ego" if kind == "ego" else f"world/{kind}/{number}"
             yield name, {"actor": actor, "states": by_actor[number], "kind": kind}

@@ -27,6 +27,8 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.metrics.realism.scene import N_FUTURE, STEP_S, Rollouts
+from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows
 from jaywalk.rollouts._restage import SignalScript, StandingActor, actors_before, put_back
 from jaywalk.rollouts.cases._recorded import RecordedScene
 from jaywalk.runner.session import STEP_S as TICK_S
@@ -183,10 +185,10 @@ def _poses(snapshot: Any, order: list[int], name: str) -> NDArray[np.float64]:
 
 def _rollouts(poses: NDArray[np.float64], recorded: RecordedScene) -> Rollouts:
     """Return box centres in the scene's frame from actor origins [n, actor, step, 4]."""
-    actors = pl.col("actor").is_in(recorded.scene.object_id.tolist())
-    columns = ("offset_x_m", "offset_y_m", "offset_z_m")
-    rows = recorded.record.actors.filter(actors).sort("actor").select(columns).fill_null(0.0)
-    offset = carla_to_right_handed(rows.collect().to_numpy().astype(np.float64))[None, :, None]
+    of_scene = pl.col(c.ACTOR).is_in(recorded.scene.object_id.tolist())
+    rows = actor_rows(recorded.record).filter(of_scene)
+    offset_m = rows.select(c.OFFSET_X_M, c.OFFSET_Y_M, c.OFFSET_Z_M).fill_null(0.0).to_numpy()
+    offset = carla_to_right_handed(offset_m.astype(np.float64))[None, :, None]
     yaw = carla_yaw_to_rad(poses[..., 3])
     place = carla_to_right_handed(poses[..., :3])
     cos, sin = np.cos(yaw), np.sin(yaw)

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import DataError
+from jaywalk.record.queries import TRAFFIC_LIGHT, actor_rows, landmark_rows, state_rows
 from jaywalk.rollouts.cases._recorded import RecordedScene
 
 _LIFTS_M: Final = (0.0, 0.3, 1.0)  # a server may refuse to spawn where a body touches the ground
@@ -50,16 +51,14 @@ def actors_before(recorded: RecordedScene) -> list[StandingActor]:
     """Return the scene's actors one tick before the current one, ego first, and props near it."""
     record, now = recorded.record, recorded.current_tick
     wanted = recorded.scene.object_id.tolist()
-    actors = record.actors.collect()
-    states = record.states.filter(pl.col("tick") <= now).collect()
+    actors = actor_rows(record)
+    states = state_rows(record, ticks=(None, now))
     moving = states.filter(pl.col("actor").is_in(wanted) & (pl.col("tick") >= now - 1))
     # Actors that appear only at the current tick are placed as they are then.
-    first = moving.sort("actor", "tick").unique("actor", keep="first", maintain_order=True)
+    first = moving.unique("actor", keep="first", maintain_order=True)
     props = actors.filter(pl.col("kind") == "prop")["actor"].to_list()
-    still = (
-        states.filter(pl.col("actor").is_in(props))
-        .sort("actor", "tick")
-        .unique("actor", keep="last", maintain_order=True)
+    still = states.filter(pl.col("actor").is_in(props)).unique(
+        "actor", keep="last", maintain_order=True
     )
     gone = set(actors.filter(pl.col("last_tick") < now)["actor"].to_list())
     scene = recorded.scene
@@ -181,7 +180,7 @@ class SignalScript:
         record = recorded.record
         lights = sorted(world.get_actors().filter("traffic.traffic_light"), key=lambda a: a.id)
         places = np.array([_xyz(light) for light in lights]).reshape(-1, 3)
-        rows = record.landmarks.filter(pl.col("type_id") == "traffic.traffic_light").collect()
+        rows = landmark_rows(record, TRAFFIC_LIGHT)
         self._lights: dict[int, Any] = {}
         for row in rows.iter_rows(named=True):
             if not len(places):

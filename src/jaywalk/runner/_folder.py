@@ -26,6 +26,7 @@ import pyarrow as pa
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.record.episode import EPISODE_FILE
+from jaywalk.record.queries import end_s
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.state import DONE, RunState
@@ -203,7 +204,7 @@ def adopt(
         digest = jaywalk.record.record_hash(folder)
         if expected and digest != expected:
             raise DataError(f"{folder} was changed after it was written: its hash is another one.")
-        last_s = record.ticks.select(pl.col("time_s").max()).collect().item()
+        simulated_s = end_s(record)
     except (DataError, OSError, pa.ArrowException, pl.exceptions.PolarsError) as problem:
         aside = _put_aside(folder)
         say(f"{episode_id}: {problem} It is now {aside.name} and the episode will be run again.")
@@ -213,7 +214,7 @@ def adopt(
         end_reason=found.end_reason,
         failure=found.failure,
         record_hash=digest,
-        simulated_s=float(last_s or 0.0),
+        simulated_s=simulated_s,
         wall_s=float(found.wall.seconds or 0.0),
         folder=folder,
     )

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic_motion import still, wild
 
-from jaywalk.forecasting.record_export import facing
+from jaywalk.forecasting._record_sight import facing
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
 from jaywalk.motion.retarget import RootPolicy, retarget
 

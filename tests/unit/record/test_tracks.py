@@ -6,8 +6,9 @@ import pytest
 from hand_records_safety import Scene, straight
 
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria._scene import traffic_speed
+from jaywalk.metrics.driving.criteria._track import mean_speed_by_tick
 from jaywalk.record import columns as c
+from jaywalk.record.queries import state_rows
 from jaywalk.record.tracks import (
     VX,
     PoseReader,
@@ -126,12 +127,11 @@ def test_mean_traffic_speed_is_summed_in_a_fixed_order(tmp_path):
     for k in range(60):
         scene.add("vehicle", straight(0.0, 10.0 + 4.0 * k, 13.0 * k, 1.0 + 0.37 * k))
     record = scene.write(tmp_path / "episode")
-    actors = record.actors.collect().with_columns(pl.lit("background").alias(c.ROLE_NAME))
-    first = traffic_speed(record.states, actors)
-    rows = record.states.collect()
+    rows = state_rows(record)
+    first = mean_speed_by_tick(rows)
     for seed in range(3):
-        mixed = rows.sample(fraction=1.0, shuffle=True, seed=seed).lazy()
-        assert traffic_speed(mixed, actors).equals(first)
+        mixed = rows.sample(fraction=1.0, shuffle=True, seed=seed)
+        assert mean_speed_by_tick(mixed).equals(first)
     expected = rows.filter(pl.col(c.TICK) == 7).select(
         (pl.col(c.VX_MPS).cast(pl.Float64) ** 2 + pl.col(c.VY_MPS).cast(pl.Float64) ** 2).sqrt()
     )

@@ -8,14 +8,12 @@ The surroundings of the ego are road, crosswalks, signs, its traffic light and t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
@@ -53,8 +51,10 @@ from jaywalk.forecasting.behaviour.tasks import LONGEST_FRAMES, OBSERVED_FRAMES
 from jaywalk.forecasting.context import class_at, town_map
 from jaywalk.forecasting.splits import largest_remainder
 from jaywalk.geometry.frames import carla_to_right_handed
+from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
+from jaywalk.record.queries import announcements, first_weather, landmark_rows
 from jaywalk.record.reader import Record
 from jaywalk.town.town import town_from_opendrive
 
@@ -102,8 +102,7 @@ def scene_rows(
     video: str, record: Record, frames: EgoFrames, ego: Motion, place: SceneContext
 ) -> list[dict[str, object]]:
     """Return signs and the ego's light at every frame."""
-    marks = record.landmarks.select("type_id", "x_m", "y_m").collect()
-    stops = marks.filter(pl.col("type_id") == "traffic.stop").select("x_m", "y_m").to_numpy()
+    stops = landmark_rows(record, "traffic.stop").select(c.X_M, c.Y_M).to_numpy()
     walk = _any_ahead(ego, place.crosswalks_m)
     stop = _any_ahead(ego, stops.astype(np.float64))
     light = _lights(record, frames)
@@ -122,10 +121,9 @@ def scene_rows(
 
 def weather_words(record: Record) -> dict[str, str]:
     """Return time of day and weather in the datasets' words, from the first weather row."""
-    rows = record.weather.collect()
-    if rows.is_empty():
+    first = first_weather(record)
+    if not first:
         return {}
-    first = rows.row(0, named=True)
     night = (first["sun_altitude_angle"] or 0.0) < 0.0
     wet, cloudy = (first["precipitation"] or 0.0) > 10.0, (first["cloudiness"] or 0.0) > 50.0
     return {
@@ -352,10 +350,8 @@ def _stretches(seen: NDArray[np.bool_]) -> list[slice]:
 
 
 def _ages(record: Record) -> dict[int, str]:
-    notes = record.events.filter(pl.col("kind") == "note").select("actor", "detail_json").collect()
-    found = {}
-    for actor, text in notes.iter_rows():
-        detail = json.loads(text) if text else {}
-        if actor is not None and detail.get("what") == "role" and "age" in detail:
-            found[int(actor)] = str(detail["age"])
-    return found
+    return {
+        note.actor: str(note.detail["age"])
+        for note in announcements(record, kind="note")
+        if note.actor is not None and note.detail.get("what") == "role" and "age" in note.detail
+    }

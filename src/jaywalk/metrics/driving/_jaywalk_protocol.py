@@ -45,6 +45,7 @@ from jaywalk.metrics.spec import (
     metric,
 )
 from jaywalk.record import Record
+from jaywalk.record.queries import announcements
 from jaywalk.record.tracks import EpisodeTracks, load_tracks
 
 PROTOCOL: Final = "jaywalk"
@@ -150,9 +151,8 @@ def _failure(record: Record) -> str:
     lines = [line.strip() for line in record.episode.failure.splitlines() if line.strip()]
     if lines:
         return lines[-1]
-    events = record.events.collect()
-    failed = events.filter(events["kind"] == "agent_failure")
-    return str(failed["name"][0] or "agent failed") if failed.height else ""
+    failures = announcements(record, kind="agent_failure")
+    return next((event.name or "agent failed" for event in failures), "")
 
 
 def _causes(episode: MetricInput) -> list[str]:

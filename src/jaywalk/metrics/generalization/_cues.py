@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.metrics.generalization.gap import PairedRow, change_percent, harmonic_mean
 from jaywalk.metrics.generalization.split import SPLITS
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, state_rows
 
 PERMUTED: Final = "ConstructionPermutations"
 # Changes in the benchmark's route files, by pair.
@@ -70,20 +70,12 @@ def _scores(rows: Sequence[PairedRow]) -> dict[str, Any]:
 
 def things_of(record: Record) -> list[Thing]:
     """Every prop of a record."""
-    actors = record.actors.filter(pl.col(c.KIND) == "prop").select(c.ACTOR, c.TYPE_ID).collect()
-    numbers = actors[c.ACTOR].to_list()
-    places = (
-        record.states.filter(pl.col(c.ACTOR).is_in(numbers))
-        .sort(c.TICK)
-        .group_by(c.ACTOR)
-        .first()
-        .select(c.ACTOR, c.X_M, c.Y_M)
-        .collect()
-    )
-    both = actors.join(places, on=c.ACTOR).sort(c.ACTOR)
+    actors = actor_rows(record, "prop").select(c.ACTOR, c.TYPE_ID)
+    states = state_rows(record, (c.X_M, c.Y_M), actors=actors[c.ACTOR])
+    first = states.unique(c.ACTOR, keep="first", maintain_order=True)
     return [
         Thing(type_id=row[c.TYPE_ID], x_m=row[c.X_M], y_m=row[c.Y_M])
-        for row in both.iter_rows(named=True)
+        for row in first.join(actors, on=c.ACTOR).sort(c.ACTOR).iter_rows(named=True)
     ]
 
 

@@ -42,6 +42,7 @@ from jaywalk.metrics.generalization.split import SPLITS
 from jaywalk.metrics.safety._braking import find_braking
 from jaywalk.record import Episode, Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, event_rows, landmark_rows, state_rows, weather_rows
 from jaywalk.record.tracks import HY, X, Y, load_tracks
 from jaywalk.town.waypoints import LaneFinder
 
@@ -434,13 +435,13 @@ class _Half:
     def of(cls, record: Record) -> _Half:
         if record.episode.ego_actor is None:
             raise DataError(f"'{record.folder}' has no ego; a pair cannot be checked.")
-        actors = record.actors.filter(pl.col(c.KIND).is_in(_BODIES)).collect()
-        states = record.states.sort(c.ACTOR, c.TICK).collect()
+        actors = actor_rows(record, *_BODIES)
+        states = state_rows(record)
         first = states.group_by(c.ACTOR, maintain_order=True).first()
         began = {
             row[c.ACTOR]: tuple(row[name] for name in _POSE) for row in first.iter_rows(named=True)
         }
-        doings = record.events.filter(pl.col(c.SOURCE) == "scenario").collect()
+        doings = event_rows(record).filter(pl.col(c.SOURCE) == "scenario")
         return cls(
             actors={
                 row[c.ACTOR]: (
@@ -455,7 +456,7 @@ class _Half:
             roles={row[c.ACTOR]: row[c.ROLE_NAME] for row in actors.iter_rows(named=True)},
             states=states,
             signals=_placed(record, record.signals.collect()),
-            weather=record.weather.sort(c.TICK).collect(),
+            weather=weather_rows(record),
             commands=record.ego.select(c.TICK, pl.col("^command_.*$")).sort(c.TICK).collect(),
             route=record.route.collect(),
             ego=record.episode.ego_actor,
@@ -485,7 +486,7 @@ class _Half:
 
 def _placed(record: Record, signals: pl.DataFrame) -> pl.DataFrame:
     """Signals by the place of their light: numbers of actors differ between the records."""
-    marks = record.landmarks.select(c.ACTOR, c.X_M, c.Y_M).collect()
+    marks = landmark_rows(record).select(c.ACTOR, c.X_M, c.Y_M)
     joined = signals.join(marks, on=c.ACTOR, how="left").drop(c.ACTOR)
     return joined.sort(c.X_M, c.Y_M, c.TICK)
 

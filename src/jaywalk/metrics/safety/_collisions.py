@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.summary import EpisodeScore
@@ -25,6 +24,7 @@ from jaywalk.metrics.safety._progress import progress_of
 from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_values, contact_rows
 from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks
 
 INTERCEPT: Final = 3.164
@@ -122,11 +122,9 @@ def find_collisions(
     """Hits of the ego in order of time, those on a standing ego included and marked."""
     rules = rules or CollisionRules()
     ego = int(tracks.number[tracks.ego])
-    contact = (pl.col(c.KIND) == "contact") & ((pl.col(c.ACTOR) == ego) | (pl.col(c.OTHER) == ego))
-    rows = record.events.filter(contact).sort(c.TICK, c.EVENT).collect()
-    kinds = dict(record.actors.select(c.ACTOR, c.KIND).collect().iter_rows())
+    kinds = actor_values(record, c.KIND)
     found = []
-    for row in rows.iter_rows(named=True):
+    for row in contact_rows(record, ego).iter_rows(named=True):
         seen = _from_ego(row, ego)
         if (seen[c.OTHER_TYPE_ID] or "") in GROUND:
             continue

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
@@ -15,9 +14,9 @@ from jaywalk.geometry.path import arc_lengths
 from jaywalk.metrics.pooling import APART, SHARE_OF_TIME, km_of, ratio
 from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
-from jaywalk.record import columns as c
 from jaywalk.record.episode import ROUTE_COMPLETED
-from jaywalk.record.tracks import EpisodeTracks
+from jaywalk.record.queries import announcements
+from jaywalk.record.tracks import EpisodeTracks, route_points
 
 WINDOW_M = 20.0  # how far ahead on the route the ego is looked for; a loop is not cut short
 LATERAL_M = 15.0  # no progress counts farther away from the route
@@ -59,7 +58,7 @@ class Progress:
 
 def measure_progress(record: Record, tracks: EpisodeTracks) -> Progress:
     """Measure one episode."""
-    route = record.route.sort(c.INDEX).select(c.X_M, c.Y_M).collect().to_numpy()
+    route = route_points(record)[:, :2]
     time_s, here = tracks.time_s, tracks.present[tracks.ego]
     place = tracks.ego_pose[here, :2]
     duration_s = float(time_s[-1] - time_s[0])
@@ -141,9 +140,8 @@ def progress_of(episode: MetricInput) -> Progress:
 
 def timeouts_of(episode: MetricInput) -> list[tuple[int, str]]:
     """Tick and name of scenarios that were removed because the ego did not get past in time."""
-    events = episode.record.events.filter(pl.col(c.KIND) == SCENARIO_TIMEOUT)
-    rows = events.sort(c.TICK, c.EVENT).collect()
-    return [(int(tick), str(name or "")) for tick, name in rows.select(c.TICK, c.NAME).iter_rows()]
+    events = announcements(episode.record, kind=SCENARIO_TIMEOUT)
+    return [(event.tick, event.name) for event in events]
 
 
 @metric(

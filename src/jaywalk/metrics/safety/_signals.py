@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import TRAFFIC_LIGHT, landmark_rows
 from jaywalk.record.tracks import COS, HX, SIN, EpisodeTracks, X, Y, light_states
 
 RED: Final = int(LightState.RED)
@@ -50,9 +50,9 @@ class StopLine:
 
 def light_lines(record: Record) -> list[StopLine]:
     """One line per lane that a traffic light stops, from its stop waypoints."""
-    rows = record.landmarks.filter(pl.col(c.TYPE_ID) == "traffic.traffic_light")
+    rows = landmark_rows(record, TRAFFIC_LIGHT)
     found = []
-    for actor, points in rows.select(c.ACTOR, c.STOP_WAYPOINTS).collect().iter_rows():
+    for actor, points in rows.select(c.ACTOR, c.STOP_WAYPOINTS).iter_rows():
         for point in points or ():
             yaw = math.radians(point[c.YAW_DEG])
             found.append(
@@ -74,7 +74,7 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
     The volume's x axis runs across the lanes and the lane's direction is 90 degrees left of it
     (yaw of the sign less 90), as CARLA places signs.
     """
-    rows = record.landmarks.filter(pl.col(c.TYPE_ID).is_in(type_ids)).collect()
+    rows = landmark_rows(record, *type_ids)
     found = []
     for row in rows.iter_rows(named=True):
         if row[c.TRIGGER_X_M] is None:

@@ -13,10 +13,9 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import polars as pl
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.safety._collisions import PERSON, Collision, find_collisions, hits_of
@@ -25,6 +24,13 @@ from jaywalk.metrics.spec import MetricInput, count
 from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.episode import has_wet_grip
+from jaywalk.record.queries import (
+    Announcement,
+    actor_rows,
+    announcements,
+    first_weather,
+    state_rows,
+)
 from jaywalk.record.tracks import EpisodeTracks, load_tracks
 
 NAME: Final = "habit"  # of the events posed people leave
@@ -69,25 +75,24 @@ class Story:
 def read_stories(record: Record) -> dict[int, Story]:
     """Stories of all people by their number in the record."""
     stories: dict[int, Story] = {}
-    people = record.actors.filter(pl.col(c.KIND) == "walker").collect()
-    for row in people.iter_rows(named=True):
+    for row in actor_rows(record, "walker").iter_rows(named=True):
         attributes = json.loads(row[c.ATTRIBUTES] or "{}")
         stories[int(row[c.ACTOR])] = Story(
             actor=int(row[c.ACTOR]),
             intended=row[c.INTENDED_CLASS] or "",
             age=str(attributes.get("age", "")),
         )
-    told = record.events.filter(pl.col(c.NAME) == NAME).sort(c.TICK, c.EVENT).collect()
-    for row in told.iter_rows(named=True):
-        story = stories.get(-1 if row[c.ACTOR] is None else int(row[c.ACTOR]))
+    for event in announcements(record, name=NAME):
+        story = stories.get(-1 if event.actor is None else event.actor)
         if story is not None:
-            _tell(story, row, json.loads(row[c.DETAIL] or "{}"))
+            _add_to_story(story, event)
     return stories
 
 
-def _tell(story: Story, row: dict[str, Any], detail: dict[str, Any]) -> None:
-    tick, what = int(row[c.TICK]), detail.get("what", "")
-    if row[c.KIND] == "trigger":
+def _add_to_story(story: Story, event: Announcement) -> None:
+    tick, detail = event.tick, event.detail
+    what = detail.get("what", "")
+    if event.kind == "trigger":
         story.trigger_tick = tick
     elif what == "role":
         story.posed = True
@@ -205,10 +210,10 @@ def judge_hits(
 
 def weather_of(record: Record) -> tuple[str, float]:
     """Return the weather at the start in a word, and the slipperiness of the road, 0 to 1."""
-    rows = record.weather.sort(c.TICK).head(1).collect().to_dicts()
-    if not rows:
+    first = first_weather(record)
+    if not first:
         return DRY, 0.0
-    row = {key: 0.0 if value is None else float(value) for key, value in rows[0].items()}
+    row = {key: 0.0 if value is None else float(value) for key, value in first.items()}
     wet = min(max(row["wetness"], row["precipitation_deposits"]) / 100.0, 1.0)
     if row["precipitation"] > 0.0:
         word = RAIN
@@ -282,13 +287,9 @@ def _doing(story: Story, tick: int) -> str:
 
 
 def _clip_at(record: Record, actor: int, tick: int, hit_tick: int) -> tuple[str, float]:
-    rows: list[dict[str, Any]] = (
-        record.states.filter((pl.col(c.ACTOR) == actor) & pl.col(c.TICK).is_in([tick, hit_tick]))
-        .select(c.TICK, c.CLIP, c.CLIP_PHASE)
-        .sort(c.TICK)
-        .collect()
-        .to_dicts()
-    )
+    span = (min(tick, hit_tick), max(tick, hit_tick))
+    table = state_rows(record, (c.CLIP, c.CLIP_PHASE), actors=[actor], ticks=span)
+    rows = [row for row in table.to_dicts() if row[c.TICK] in (tick, hit_tick)]
     clips = [row[c.CLIP] for row in rows if row[c.CLIP]]
     phase = next((row[c.CLIP_PHASE] for row in rows if row[c.TICK] == tick), None)
     return (clips[-1] if clips else ""), math.nan if phase is None else float(phase)

@@ -22,6 +22,7 @@ from jaywalk.motion.playback.reposing import Played, repose
 from jaywalk.motion.retarget import RigClip
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, state_rows
 
 _COLUMNS: Final = (
     c.ACTOR,
@@ -85,11 +86,10 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
 def posed_people(record: Record, bank: ClipBank) -> Iterator[PosedPerson]:
     """Yield all posed people of a record in the order of their actor numbers."""
-    actors = record.actors.filter(pl.col(c.KIND) == "walker").collect()
-    rows = record.states.select(_COLUMNS).filter(pl.col(c.CLIP).is_not_null()).collect()
-    about = {int(row[c.ACTOR]): row for row in actors.iter_rows(named=True)}
+    rows = state_rows(record, _COLUMNS, posed=True)
+    about = {int(row[c.ACTOR]): row for row in actor_rows(record, "walker").iter_rows(named=True)}
     step_s = record.episode.step_s or 0.05
-    for (number,), own in rows.sort(c.ACTOR, c.TICK).group_by(c.ACTOR, maintain_order=True):
+    for (number,), own in rows.group_by(c.ACTOR, maintain_order=True):
         actor = int(number)
         yield _person(actor, own, about[actor], bank, step_s)
 

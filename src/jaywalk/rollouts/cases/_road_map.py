@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 import shapely
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
@@ -24,6 +23,8 @@ from jaywalk.metrics.realism.scene import (
     SceneLanes,
     SceneSignals,
 )
+from jaywalk.record import columns as c
+from jaywalk.record.queries import TRAFFIC_LIGHT, landmark_rows
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import light_states
 from jaywalk.town.lanes import LaneStrip
@@ -227,12 +228,10 @@ def signals_of(
 
 def _lanes_of_lights(record: Record, town: RoadMap, lanes: set[int]) -> dict[int, list[int]]:
     """Return lanes by light; a lane behind two lights obeys the first."""
-    rows = record.landmarks.filter(pl.col("type_id") == "traffic.traffic_light").select(
-        "actor", "stop_waypoints"
-    )
+    rows = landmark_rows(record, TRAFFIC_LIGHT).select(c.ACTOR, c.STOP_WAYPOINTS)
     taken: set[int] = set()
     found: dict[int, list[int]] = {}
-    for light, stops in rows.collect().iter_rows():
+    for light, stops in rows.iter_rows():
         for stop in stops or []:
             place = np.array([stop["x_m"], -stop["y_m"], stop["z_m"]])
             for lane in town.lanes_behind_stop(place, -float(np.deg2rad(stop["yaw_deg"]))):

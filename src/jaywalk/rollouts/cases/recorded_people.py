@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,10 @@ from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.core.files import open_file
 from jaywalk.geometry.frames import carla_to_right_handed
 from jaywalk.metrics.realism.people.behaviour import PeopleSet, PersonTrack
+from jaywalk.record import columns as c
+from jaywalk.record.queries import contact_rows
 from jaywalk.record.reader import Record
+from jaywalk.record.tracks import read_tracks
 
 _COLUMNS = ("clip", "track", "kind", "t_s", "x_m", "y_m")
 _KINDS = {"person": "person", "ped": "person", "vehicle": "vehicle", "veh": "vehicle"}
@@ -95,33 +99,26 @@ def run_people(runs: Iterable[Path]) -> dict[str, PeopleSet]:
 
 
 def _episode(record: Record, clip: str) -> dict[str, list[PersonTrack]]:
-    actors = record.actors.filter(pl.col("kind").is_in(["walker", "vehicle"])).collect()
-    ticks = record.ticks.collect()
-    step_s = float(np.median(ticks["delta_s"].to_numpy())) if len(ticks) else _EVERY_S
+    tracks = read_tracks(record, only=pl.col(c.KIND).is_in(["walker", "vehicle"]))
+    step_s = float(np.median(tracks.delta_s)) if len(tracks.tick) else _EVERY_S
     every = max(round(_EVERY_S / max(step_s, 1e-3)), 1)
-    states = (
-        record.states.filter(pl.col("tick") % every == 0)
-        .select("actor", "tick", "x_m", "y_m")
-        .join(ticks.lazy().select("tick", "time_s"), on="tick", how="inner")
-        .sort("actor", "tick")
-        .collect()
-        .partition_by("actor", as_dict=True)
-    )
-    hit = _first_contacts(record)
-    found: dict[str, list[PersonTrack]] = {}
-    for row in actors.iter_rows(named=True):
-        rows = states.get((row["actor"],))
-        if rows is None:
-            continue
-        if row["kind"] == "walker" and row["actor"] in hit:
-            rows = rows.filter(pl.col("tick") < hit[row["actor"]])
-        if len(rows) >= 2:
-            group = "vehicle" if row["kind"] == "vehicle" else _group(record, row)
-            found.setdefault(group, []).append(_track(clip, rows))
-    return found
+    contact_tick = _first_contacts(record)
+    by_group: dict[str, list[PersonTrack]] = {}
+    for body, row in enumerate(tracks.bodies.iter_rows(named=True)):
+        seen = tracks.seen(body)
+        tick = tracks.tick[seen]
+        kept = tick % every == 0
+        if row[c.KIND] == "walker" and row[c.ACTOR] in contact_tick:
+            kept &= tick < contact_tick[row[c.ACTOR]]
+        if np.count_nonzero(kept) >= 2:
+            group = "vehicle" if row[c.KIND] == "vehicle" else _group(record, row)
+            place = carla_to_right_handed(tracks.values(body, c.X_M, c.Y_M)[kept])
+            track = PersonTrack(clip=clip, time_s=tracks.time_s[seen[kept]], xy_m=place)
+            by_group.setdefault(group, []).append(track)
+    return by_group
 
 
-def _group(record: Record, row: dict[str, str | None]) -> str:
+def _group(record: Record, row: dict[str, Any]) -> str:
     suite = (record.episode.suite or "run").rsplit("/", 1)[-1].split("-v")[0]
     role = _ROLES.get(row["role_name"] or "", row["role_name"] or "walker")
     intended = row["intended_class"]
@@ -129,15 +126,9 @@ def _group(record: Record, row: dict[str, str | None]) -> str:
 
 
 def _first_contacts(record: Record) -> dict[int, int]:
-    contacts = record.events.filter(pl.col("kind") == "contact").select("tick", "actor", "other")
-    found: dict[int, int] = {}
-    for tick, *both in contacts.collect().iter_rows():
+    first: dict[int, int] = {}
+    for tick, *both in contact_rows(record).select(c.TICK, c.ACTOR, c.OTHER).iter_rows():
         for actor in both:
             if actor is not None:
-                found[int(actor)] = min(found.get(int(actor), int(tick)), int(tick))
-    return found
-
-
-def _track(clip: str, rows: pl.DataFrame) -> PersonTrack:
-    places = carla_to_right_handed(rows.select("x_m", "y_m").to_numpy().astype(np.float64))
-    return PersonTrack(clip=clip, time_s=rows["time_s"].to_numpy().astype(np.float64), xy_m=places)
+                first.setdefault(int(actor), int(tick))
+    return first

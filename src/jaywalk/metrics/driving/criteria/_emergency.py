@@ -7,13 +7,13 @@ the time limit of a scenario ran out before the ego had passed the scenario.
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria._scene import CriteriaScene
 from jaywalk.metrics.driving.criteria._scripted import Span
 from jaywalk.metrics.driving.criteria._track import forward_of
 from jaywalk.record import columns as c
+from jaywalk.record.queries import state_rows
 
 
 def find_scenario_timeouts(scene: CriteriaScene, rules: Rules) -> list[Event]:
@@ -51,15 +51,8 @@ def _judge(scene: CriteriaScene, rules: Rules, span: Span) -> Event | None:
     last = int(track.tick[-1]) if span.last_tick is None else min(span.last_tick, track.tick[-1])
     if span.first_tick > last or not scene.emergency:
         return None
-    seen = (
-        scene.states.filter(
-            pl.col(c.ACTOR).is_in(scene.emergency)
-            & pl.col(c.TICK).is_between(span.first_tick, last)
-        )
-        .sort(c.TICK)
-        .tail(1)
-        .collect()
-    )
+    rows = state_rows(scene.record, actors=scene.emergency, ticks=(span.first_tick, last))
+    seen = rows.sort(c.TICK, maintain_order=True).tail(1)
     if not seen.height:
         return None
     row = min(track.row_of(seen[c.TICK][0]), len(track) - 1)

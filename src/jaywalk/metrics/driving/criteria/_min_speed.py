@@ -12,11 +12,10 @@ scenario or behind another vehicle that is held up.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -27,6 +26,7 @@ from jaywalk.metrics.driving.criteria._rules import Event, Rules
 from jaywalk.metrics.driving.criteria._track import CriteriaRoute, CriteriaTrack, advance
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_values, announcements
 from jaywalk.record.tracks import COS, HX, HY, SIN, EpisodeTracks, load_tracks
 
 CAPS, BRAKES, DRIVES_ON = "caps the traffic", "brakes", "drives on"  # of notes of scenarios
@@ -56,7 +56,7 @@ def slowed_by_scenarios(record: Record) -> pl.DataFrame:
     empty = pl.DataFrame(schema={c.ACTOR: pl.Int64, c.TICK: pl.Int64})
     if tracks is None:
         return empty
-    roles = dict(record.actors.select(c.ACTOR, c.ROLE_NAME).collect().iter_rows())
+    roles = actor_values(record, c.ROLE_NAME)
     role = [str(roles.get(int(number)) or "") for number in tracks.number]
     cars = np.array(
         [k for k in tracks.others if tracks.kind[k] == "vehicle" and role[k] == "background"], int
@@ -91,13 +91,13 @@ def _recovers(tracks: EpisodeTracks, speed: FloatArray, hold: _Hold) -> slice:
 
 def _holds(record: Record, tracks: EpisodeTracks) -> Iterator[_Hold]:
     """Yield the holds of traffic that scenarios noted; a hold without an end lasts to the end."""
-    server_ids = record.actors.select(c.SERVER_ID, c.ACTOR).collect()
-    number = dict(server_ids.iter_rows())
+    number = {server_id: actor for actor, server_id in actor_values(record, c.SERVER_ID).items()}
     own = record.episode.parameters.get("traffic", "own") == "own"  # others ignore caps
     last = len(tracks.tick) - 1
     cap: tuple[int, float] | None = None
     braking: dict[int, int] = {}
-    for tick, detail in _notes(record):
+    for note in announcements(record, kind="note"):
+        tick, detail = note.tick, note.detail
         at = min(int(np.searchsorted(tracks.tick, tick)), last)
         if detail.get("what") == CAPS and own:
             if cap is not None:
@@ -113,15 +113,6 @@ def _holds(record: Record, tracks: EpisodeTracks) -> Iterator[_Hold]:
         yield _Hold(first=cap[0], last=last, cap_mps=cap[1])
     for vehicle, first in braking.items():
         yield _Hold(first=first, last=last, vehicle=vehicle)
-
-
-def _notes(record: Record) -> Iterator[tuple[int, dict[str, Any]]]:
-    noted = (pl.col(c.KIND) == "note") & pl.col(c.DETAIL).is_not_null()
-    rows = record.events.filter(noted).sort(c.TICK, c.EVENT).select(c.TICK, c.DETAIL).collect()
-    for tick, text in rows.iter_rows():
-        detail = json.loads(text)
-        if isinstance(detail, dict):
-            yield int(tick), detail
 
 
 def _limits(tracks: EpisodeTracks) -> FloatArray:

@@ -37,6 +37,7 @@ from jaywalk.metrics.driving.criteria._track import (
 )
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, event_rows, landmark_rows
 from jaywalk.record.tracks import HX, light_states, route_points
 from jaywalk.town.opendrive import read_opendrive
 from jaywalk.town.routes import RoutePlanner
@@ -224,7 +225,7 @@ class CriteriaScene:
     switches: tuple[Switch, ...]
     counters: tuple[tuple[int, int], ...]
     emergency: tuple[int, ...]
-    states: pl.LazyFrame
+    record: Record
     step_s: float
     is_watched: bool = False
 
@@ -249,11 +250,11 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
     ego = record.episode.ego_actor
     if ego is None:
         raise DataError(f"{record.folder} has no ego, so there is nobody to score.")
-    actors, events = record.actors.collect(), record.events.collect()
+    actors = actor_rows(record)
     # A suite is named by our own runner, which scores from its first tick on.
     tests = [] if record.episode.suite else collision_tests(actors, ego)
     slowed = slowed_by_scenarios(record) if free_traffic and record.episode.suite else None
-    traffic = traffic_speed(record.states, actors, slowed)
+    traffic = traffic_speed(record, slowed)
     ego_tracks = read_ego(record)
     track = _scored_part(track_of(ego_tracks, traffic), tests)
     if not len(track):
@@ -261,11 +262,12 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
     town = town_of(record.shared_file("opendrive"), record.episode.town)
     route = _route_line(record, town)
     scenarios = record.episode.route.scenarios
+    events = event_rows(record)
     spans = spans_of(events, scenarios)
     if tests and not spans and route is not None:
         spans = spans_seen(scenarios, actors, track, route)
     server_ids = dict(zip(actors[c.ACTOR], actors[c.SERVER_ID], strict=True))
-    landmarks = record.landmarks.collect()
+    landmarks = landmark_rows(record)
     lights = landmarks_of(landmarks, server_ids, "traffic_light")
     again = [(one.first_tick, _last(one)) for one in spans if one.counts_collisions_again]
     return CriteriaScene(
@@ -280,7 +282,7 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
         switches=tuple(switches_of(events, spans)),
         counters=tuple(tests[1:] if tests else again),
         emergency=_emergency(actors),
-        states=record.states,
+        record=record,
         step_s=record.episode.step_s or _usual_step(track),
         is_watched=bool(tests),
     )

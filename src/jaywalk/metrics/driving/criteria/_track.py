@@ -16,6 +16,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.path import Path
 from jaywalk.record import Record
 from jaywalk.record import columns as c
+from jaywalk.record.queries import actor_rows, state_rows
 from jaywalk.record.tracks import EpisodeTracks, number_columns, read_tracks
 
 
@@ -131,30 +132,29 @@ def track_of(ego: EpisodeTracks, traffic: pl.DataFrame) -> CriteriaTrack:
     )
 
 
-def traffic_speed(
-    states: pl.LazyFrame, actors: pl.DataFrame, without: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def traffic_speed(record: Record, without: pl.DataFrame | None = None) -> pl.DataFrame:
     """Mean speed by tick of vehicles whose role is ``background``.
 
     Args:
-        states: Table ``states``.
-        actors: Table ``actors``.
+        record: The episode.
         without: Rows (actor, tick) to leave out.
     """
-    is_traffic = (pl.col(c.KIND) == "vehicle") & (pl.col(c.ROLE_NAME) == "background")
-    numbers = actors.filter(is_traffic)[c.ACTOR].to_list()
+    vehicles = actor_rows(record, "vehicle")
+    traffic = vehicles.filter(pl.col(c.ROLE_NAME) == "background")[c.ACTOR].to_list()
+    rows = state_rows(record, (c.VX_MPS, c.VY_MPS), actors=traffic)
+    if without is not None and without.height:
+        left_out = without.select(pl.col(n).cast(rows.schema[n]) for n in (c.ACTOR, c.TICK))
+        rows = rows.join(left_out, on=[c.ACTOR, c.TICK], how="anti")
+    return mean_speed_by_tick(rows)
+
+
+def mean_speed_by_tick(states: pl.DataFrame) -> pl.DataFrame:
+    """Mean speed of some states by tick, independent of the order of the rows."""
     speed = (
         pl.col(c.VX_MPS).cast(pl.Float64).pow(2) + pl.col(c.VY_MPS).cast(pl.Float64).pow(2)
     ).sqrt()
-    wanted = states.filter(pl.col(c.ACTOR).is_in(numbers)).select(
-        pl.col(c.ACTOR, c.TICK), speed.alias("traffic_mps")
-    )
-    if without is not None and without.height:
-        schema = wanted.collect_schema()
-        left_out = without.select(pl.col(n).cast(schema[n]) for n in (c.ACTOR, c.TICK))
-        wanted = wanted.join(left_out.lazy(), on=[c.ACTOR, c.TICK], how="anti")
     # Summed in a fixed order: a parallel mean differs in its last bit from call to call.
-    rows = wanted.sort(c.TICK, c.ACTOR).collect()
+    rows = states.sort(c.TICK, c.ACTOR).select(c.TICK, speed.alias("traffic_mps"))
     ticks, place = np.unique(rows[c.TICK].to_numpy(), return_inverse=True)
     total = np.bincount(place, rows["traffic_mps"].to_numpy(), len(ticks))
     mean = total / np.bincount(place, minlength=len(ticks))
