@@ -19,7 +19,7 @@ import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError
 from jaywalk.runner.local import LocalCrew
 from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
-from jaywalk.runner.pool import EPISODE_MODULE, Broken, Finished, PoolProgress, Setup
+from jaywalk.runner.pool import Broken, Finished, PoolProgress, Setup
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route
 from jaywalk.scenarios.suite import SuiteRoute
 from jaywalk.town.town import load_town
@@ -127,7 +127,6 @@ def bench_run(
     *,
     agent: str = "cruise",
     town: str = "Harbour",
-    module: str = EPISODE_MODULE,
     say: Callable[[str], None] = lambda _: None,
 ) -> RunBenchmark:
     """Run episodes in one worker and measure it and its server.
@@ -135,14 +134,13 @@ def bench_run(
     Args:
         agent: Who drives.
         town: Where.
-        module: Has ``World`` and ``run_episode``.
         say: Told what comes next, for people who wait.
     """
     say("pure-Python calibration loop")
     calibrated_ms = calibration_ms()
     item = minute_route(town)
     with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
-        setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
+        setup = Setup(run_folder=Path(folder), watchdog_s=_WATCHDOG_S)
         bench = Bench(setup, AgentSpec(name=agent))
         try:
             say("a first episode, not measured (compiles if the cache is cold)")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from jaywalk.runner.plan import AgentSpec
-from jaywalk.runner.pool import EPISODE_MODULE, Setup
+from jaywalk.runner.pool import Setup
 from jaywalk.runner.selection import subset_of
 from jaywalk.scenarios.suite import load_suite
 from jaywalk_bench.calibration import calibration_ms
@@ -44,7 +44,6 @@ class SuiteSample:
         *,
         agent: str,
         subset: str,
-        module: str = EPISODE_MODULE,
         say: Callable[[str], None] = lambda _: None,
     ) -> Self:
         """Run the routes in one worker and measure it and its server.
@@ -53,7 +52,6 @@ class SuiteSample:
             suite_name: A registered suite.
             agent: Who drives.
             subset: Ids of the routes; ``all``: every one.
-            module: Has ``World`` and ``run_episode``.
             say: Told what comes next, for people who wait.
         """
         suite = load_suite(suite_name)
@@ -62,7 +60,7 @@ class SuiteSample:
         calibrated_ms = calibration_ms()
         episodes: list[EpisodeCost] = []
         with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
-            setup = Setup(run_folder=Path(folder), module=module, watchdog_s=_WATCHDOG_S)
+            setup = Setup(run_folder=Path(folder), watchdog_s=_WATCHDOG_S)
             bench = Bench(setup, AgentSpec(name=agent), suite=suite.name)
             try:
                 say("a first episode in each town, not measured (a suite meets it once a worker)")
@@ -147,13 +145,10 @@ def bench_fail2drive(
     *,
     agent: str = "expert",
     subset: str = FAIL2DRIVE_SAMPLE,
-    module: str = EPISODE_MODULE,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fail2DriveBenchmark:
     """Drive some routes of the suite, ``all`` of them if asked; see ``SuiteSample.drive``."""
-    return Fail2DriveBenchmark.drive(
-        "fail2drive", agent=agent, subset=subset, module=module, say=say
-    )
+    return Fail2DriveBenchmark.drive("fail2drive", agent=agent, subset=subset, say=say)
 
 
 AIM_SIMULATED_PER_CPU_S: Final = 6.0
@@ -185,8 +180,7 @@ def bench_habit(
     *,
     agent: str = "expert",
     subset: str = HABIT_SAMPLE,
-    module: str = EPISODE_MODULE,
     say: Callable[[str], None] = lambda _: None,
 ) -> HabitBenchmark:
     """Drive some routes of the suite, ``all`` of them if asked; see ``SuiteSample.drive``."""
-    return HabitBenchmark.drive("habit", agent=agent, subset=subset, module=module, say=say)
+    return HabitBenchmark.drive("habit", agent=agent, subset=subset, say=say)

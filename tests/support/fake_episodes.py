@@ -13,10 +13,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from record_scenes import write_episode
 
+import jaywalk.runner.local
 from jaywalk.core.errors import AgentUnreachableError, DataError, InfrastructureError
 from jaywalk.record import record_hash
 from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
@@ -29,6 +32,20 @@ _SERVER = (
 )
 _ROUTE = """<routes><route id="{id}" town="Harbour"><waypoints>
 <position x="0" y="0" z="0"/><position x="{x}" y="0" z="0"/></waypoints></route></routes>"""
+
+
+WORKER = (str(Path(__file__).parent / "programs/fake_worker.py"),)
+
+
+@contextmanager
+def fake_workers() -> Iterator[None]:
+    """Workers that this process starts run the episodes of this module."""
+    real = jaywalk.runner.local.WORKER_PROGRAM
+    jaywalk.runner.local.WORKER_PROGRAM = WORKER
+    try:
+        yield
+    finally:
+        jaywalk.runner.local.WORKER_PROGRAM = real
 
 
 def fake_suite(*ids: str, town: str = "Harbour") -> Suite:

@@ -104,7 +104,7 @@ def check_file(
     from jaywalk.core.source_digest import sources_digest
     from jaywalk.metrics.driving.run_score import score_run
     from jaywalk.runner.config import route_digest
-    from jaywalk.runner.job import RunRequest
+    from jaywalk.runner.job import RunRequest, WorkerOptions
     from jaywalk.runner.selection import parse_seeds
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
@@ -128,9 +128,7 @@ def check_file(
         suite=suite,
         agent=spec,
         seeds=parse_seeds(seeds),
-        options={},
-        server=server,
-        workers=workers,
+        workers=WorkerOptions(server=server, workers=workers),
     )
     say(f"{file}: {agent} drives it with seeds {seeds} ...")
     quietly(request)

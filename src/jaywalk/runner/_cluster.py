@@ -153,7 +153,7 @@ def _sees(run_folder: Path, token: str) -> bool:
 
 
 def _missing_file(plan: EpisodePlan) -> str:
-    for name in (plan.agent.name if plan.agent.name.endswith(".py") else "", plan.motions):
+    for name in (plan.agent.name if plan.agent.name.endswith(".py") else "", plan.options.motions):
         if name and not Path(name).exists():
             return name
     return ""

@@ -1,4 +1,4 @@
-"""Worker process: keeps a world open and runs the episodes it receives, one after another.
+"""Worker process: keeps a session open and runs the episodes it receives, one after another.
 
 Started by :mod:`jaywalk.runner.local` as ``python -m jaywalk.runner._worker FD PARENT_PID``. It
 communicates over the inherited socket and ends when that closes. It also ends after any fault, so
@@ -8,14 +8,13 @@ that the next episode begins in a fresh process.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import importlib
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from types import ModuleType
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Generic, NoReturn, Protocol, Self, TypeVar
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import (
@@ -32,7 +31,7 @@ from jaywalk.runner.pool import (
     EpisodeDone,
     EpisodeFault,
     Fault,
-    OpeningWorld,
+    OpeningSession,
     Setup,
     WorkerMessage,
 )
@@ -45,49 +44,75 @@ class _ParentIsGone(BaseException):
     """Parent ended. Not an Exception, so that no handler takes it for a failure of the agent."""
 
 
-class _WorldKeeper:
-    """Holder of an open world; the seed of a server is fixed, so each seed needs another world."""
+class Session(Protocol):
+    """Connection to a server, as :class:`~jaywalk.runner.session.SimulatorSession`."""
 
-    def __init__(self, setup: Setup, module: ModuleType) -> None:
-        self._setup, self.module = setup, module
-        self._world: Any = None
-        self._seed: int | None = None
+    @classmethod
+    def embedded(cls, *, seed: int) -> Self:
+        """Start a server."""
 
-    def has_world(self, seed: int) -> bool:
-        """Return True if a world for this seed is already open."""
-        return self._world is not None and (bool(self._setup.server) or self._seed == seed)
-
-    def world(self, seed: int) -> Any:
-        """Return the open world; opens one if needed."""
-        if not self.has_world(seed):
-            self.close()
-            if self._setup.server:
-                self._world = self.module.SimulatorSession.attach(
-                    *parse_address(self._setup.server)
-                )
-            else:
-                self._world = self.module.SimulatorSession.embedded(seed=seed)
-            self._seed = seed
-        return self._world
+    @classmethod
+    def attach(cls, host: str, port: int) -> Self:
+        """Use a running server."""
 
     def close(self) -> None:
-        """Close the world, if one is open."""
-        if self._world is not None:
-            self._world.close()
-            self._world = None
+        """Disconnect, and end a server that was started."""
 
 
-def main(fd: int, parent_pid: int) -> NoReturn:
-    """Serve episodes until the parent ends the connection."""
+S = TypeVar("S", bound=Session)
+Heartbeat = Callable[[float, float, str], None]
+# The signature of jaywalk.runner._episode.run_episode.
+EpisodeRunner = Callable[[EpisodePlan, S, Path, Heartbeat, float], EpisodeOutcome]
+
+
+class _SessionKeeper(Generic[S]):
+    """Holder of an open session; a server has one seed, so each seed needs another session."""
+
+    def __init__(self, setup: Setup, sessions: type[S]) -> None:
+        self._setup, self._sessions = setup, sessions
+        self._session: S | None = None
+        self._seed: int | None = None
+
+    def has_session(self, seed: int) -> bool:
+        """Return True if a session for this seed is already open."""
+        return self._session is not None and (bool(self._setup.server) or self._seed == seed)
+
+    def session(self, seed: int) -> S:
+        """Return the open session; opens one if needed."""
+        if self._session is None or not self.has_session(seed):
+            self.close()
+            if self._setup.server:
+                self._session = self._sessions.attach(*parse_address(self._setup.server))
+            else:
+                self._session = self._sessions.embedded(seed=seed)
+            self._seed = seed
+        return self._session
+
+    def close(self) -> None:
+        """Close the session, if one is open."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+def main(fd: int, parent_pid: int, sessions: type[S], run_episode: EpisodeRunner[S]) -> NoReturn:
+    """Serve episodes until the parent ends the connection.
+
+    Args:
+        fd: Inherited socket to the parent.
+        parent_pid: The worker ends with this process.
+        sessions: Opens the connections to servers.
+        run_episode: Runs one episode.
+    """
     exit_with_parent(parent_pid)
     os.set_inheritable(fd, False)
     line = Connection(fd)
     code = 0
     try:
         setup: Setup = line.recv()
-        keeper = _WorldKeeper(setup, importlib.import_module(setup.module))
+        keeper = _SessionKeeper(setup, sessions)
         while (plan := line.recv()) is not None:
-            if not _serve(line, setup, keeper, plan):
+            if not _serve(line, setup, keeper, run_episode, plan):
                 code = 1
                 break
         with contextlib.suppress(Exception):
@@ -100,38 +125,41 @@ def main(fd: int, parent_pid: int) -> NoReturn:
     os._exit(code)
 
 
-def _serve(line: Connection, setup: Setup, keeper: _WorldKeeper, plan: EpisodePlan) -> bool:
+def _serve(
+    line: Connection,
+    setup: Setup,
+    keeper: _SessionKeeper[S],
+    run_episode: EpisodeRunner[S],
+    plan: EpisodePlan,
+) -> bool:
     """Run one episode and report it; return False after a fault."""
 
-    def tell(message: WorkerMessage) -> None:
+    def send(message: WorkerMessage) -> None:
         try:
             line.send(message)
         except OSError as problem:
             raise _ParentIsGone from problem
 
     def beat(simulated_s: float, route_share: float, doing: str) -> None:
-        tell(Beat(simulated_s=float(simulated_s), route_share=float(route_share), doing=doing))
+        send(Beat(simulated_s=float(simulated_s), route_share=float(route_share), doing=doing))
 
-    fault = Fault.WORLD
+    fault = Fault.SESSION
     try:
-        if not keeper.has_world(plan.seed):
-            tell(OpeningWorld())
-        world = keeper.world(plan.seed)
+        if not keeper.has_session(plan.seed):
+            send(OpeningSession())
+        session = keeper.session(plan.seed)
         fault = Fault.EPISODE
-        tell(EpisodeBegins())
-        found = keeper.module.run_episode(plan, world, setup.run_folder, beat, setup.watchdog_s)
+        send(EpisodeBegins())
+        outcome = run_episode(plan, session, setup.run_folder, beat, setup.watchdog_s)
     except Exception as problem:
         traceback.print_exc()
         if fault is Fault.EPISODE and _is_about_the_plan(problem):
             fault = Fault.PLAN
         elif isinstance(problem, AgentUnreachableError):
             fault = Fault.AGENT
-        tell(EpisodeFault(fault=fault, error=f"{type(problem).__name__}: {problem}"))
+        send(EpisodeFault(fault=fault, error=f"{type(problem).__name__}: {problem}"))
         return False
-    # Use the runner's own types, so that the parent need not import modules of the worker.
-    names = [field.name for field in dataclasses.fields(EpisodeOutcome)]
-    outcome = EpisodeOutcome(**{name: getattr(found, name) for name in names})
-    tell(EpisodeDone(outcome=outcome))
+    send(EpisodeDone(outcome=outcome))
     return True
 
 
@@ -140,4 +168,7 @@ def _is_about_the_plan(problem: Exception) -> bool:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    from jaywalk.runner._episode import run_episode
+    from jaywalk.runner.session import SimulatorSession
+
+    main(int(sys.argv[1]), int(sys.argv[2]), SimulatorSession, run_episode)

@@ -28,7 +28,7 @@ from jaywalk.record.episode import Code
 from jaywalk.record.run import CONFIG_FILE, RunFolder
 from jaywalk.runner._code import code_differences, suite_digest
 from jaywalk.runner.config import RunConfig, read_config, route_digest
-from jaywalk.runner.job import RunRequest
+from jaywalk.runner.job import RunRequest, WorkerOptions
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.selection import find_suite, subset_of
 from jaywalk.scenarios.formats.route_xml import parse_routes
@@ -91,8 +91,7 @@ def request_of(baseline: Baseline, suite: Suite, run_folder: Path, *, workers: i
         suite=suite,
         agent=AgentSpec(name=run.agent, arguments=run.arguments),
         seeds=tuple(run.seeds),
-        options={},
-        workers=workers,
+        workers=WorkerOptions(workers=workers),
     )
 
 
@@ -200,7 +199,7 @@ def _other_run(config: RunConfig, request: RunRequest) -> list[str]:
         "variant": (config.suite.variant, request.suite.variant),
         "agent": (config.agent.name, request.agent.name),
         "agent arguments": (config.agent.arguments, request.agent.arguments),
-        "traffic": (config.options.get("traffic"), request.traffic),
+        "traffic": (config.options.get("traffic"), request.episodes.traffic),
     }
     lines = [f"{key}: {a!r} there, {b!r} expected" for key, (a, b) in pairs.items() if a != b]
     other = [

@@ -104,7 +104,7 @@ def set_the_stage(
     ids = cast.traffic.spawn(
         plan.item.vehicles, clear, route.position_m[:, :2], only_near=bool(plan.item.pair)
     )
-    if plan.traffic != "own":
+    if plan.options.traffic != "own":
         _hand_to_traffic_manager(world, ids, seed)
         cast.traffic = None
     _spawn_people(plan, world, carla_world, route, key, seed, cast, needs)
@@ -132,7 +132,7 @@ def _spawn_people(
     clear = [(x, y, _PEOPLE_CLEAR_M), *needs.circles()]
     settings = CrowdSettings()
     if plan.item.posed:
-        bank, repertoire = world.motions(plan.motions)
+        bank, repertoire = world.motions(plan.options.motions)
         people = HabitPeople(
             world.client, carla_world, world.bone_line, walks, bank, repertoire, seed, STEP_S
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -19,8 +19,8 @@ from jaywalk.runner._code import code_of_run
 from jaywalk.runner._folder import RunLock, missing_plans, note_session, remove_traces
 from jaywalk.runner.config import resolve_config, settle_config
 from jaywalk.runner.local import LocalCrew, cores
-from jaywalk.runner.plan import AgentSpec, EpisodePlan, plan_episodes
-from jaywalk.runner.pool import DEFAULT_RETRIES, EPISODE_MODULE, Crew, Pool, Scorer, Setup, Watcher
+from jaywalk.runner.plan import AgentSpec, EpisodeOptions, EpisodePlan, plan_episodes
+from jaywalk.runner.pool import DEFAULT_RETRIES, Crew, Pool, Scorer, Setup, Watcher
 from jaywalk.runner.progress import Tally
 from jaywalk.runner.selection import check_ids
 from jaywalk.runner.state import DONE, FAILED, RunState
@@ -55,62 +55,58 @@ def compare_hashes(first: Mapping[str, str], second: Mapping[str, str]) -> Verif
 VERIFY_FOLDER: Final = ".verify"  # hidden, so that the repeats are not scored
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """All settings of a run; the suite already has all overrides.
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """Options of where and how episodes are run; they do not change the records.
 
     Attributes:
-        options: Overrides of the suite, for the config: people, vehicles, town.
-        motions: Folder of the people's motion library; "" for the default one.
-        motions_sha256: Digest of its content, kept in the config, so another one is refused.
-        opendrive: Text of the town, if the server does not have it by name.
         server: ``HOST:PORT`` of a running server; "" for embedded ones.
         cluster: "" for this machine, ``local`` or an address for Ray.
         workers: Episodes at a time; 0: one per core of this machine or of the cluster.
-        backwards: Run the last route first.
+        watchdog_s: Wall seconds without progress after which an episode is ended.
+        retries: Further attempts after a fault.
         allow_mixed_code: Continue in a folder with episodes of other code versions.
+    """
+
+    server: str = ""
+    cluster: str = ""
+    workers: int = 0
+    watchdog_s: float = DEFAULT_S
+    retries: int = DEFAULT_RETRIES
+    allow_mixed_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """A run; the suite already has all overrides.
+
+    Attributes:
+        overrides: Overrides of the suite, for the config: people, vehicles, town.
+        backwards: Run the last route first.
     """
 
     run_folder: Path
     suite: Suite
     agent: AgentSpec
     seeds: tuple[int, ...]
-    options: dict[str, Any]
-    traffic: str = "own"
-    motions: str = ""
-    motions_sha256: str = ""
-    opendrive: str | None = None
-    server: str = ""
-    cluster: str = ""
-    workers: int = 0
-    retries: int = DEFAULT_RETRIES
-    watchdog_s: float = DEFAULT_S
-    module: str = EPISODE_MODULE
+    overrides: dict[str, Any] = field(default_factory=dict)
+    episodes: EpisodeOptions = field(default_factory=EpisodeOptions)
+    workers: WorkerOptions = field(default_factory=WorkerOptions)
     backwards: bool = False
-    allow_mixed_code: bool = False
 
     def code(self) -> Code:
         """Versions of Jaywalk's code and data."""
         return code_of_run(
             self.suite,
             self.agent.name,
-            motions=self.motions_sha256,
-            opendrive=self.opendrive,
-            server=self.server,
+            motions=self.episodes.motions_sha256,
+            opendrive=self.episodes.opendrive,
+            server=self.workers.server,
         )
 
     def plans(self, code: Code | None = None) -> list[EpisodePlan]:
         """Return the requested episodes."""
-        return plan_episodes(
-            self.suite,
-            self.agent,
-            self.seeds,
-            traffic=self.traffic,
-            motions=self.motions,
-            motions_sha256=self.motions_sha256,
-            opendrive=self.opendrive,
-            code=code,
-        )
+        return plan_episodes(self.suite, self.agent, self.seeds, self.episodes, code)
 
     def repeat(self) -> RunRequest:
         """Return the same request in a subfolder and in reverse order, which must not matter."""
@@ -169,10 +165,9 @@ def run_request(
     code = request.code()
     plans = request.plans(code)
     options = {
-        **request.options,
-        "traffic": request.traffic,
-        "motions": request.motions_sha256,
-        "server": "attached" if request.server else "embedded",
+        **request.overrides,
+        **request.episodes.config(),
+        "server": "attached" if request.workers.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)
     is_new = not folder.exists()
@@ -184,7 +179,7 @@ def run_request(
         ) from problem
     try:
         with RunLock(folder) as lock:
-            settle_config(folder, wanted, allow_mixed_code=request.allow_mixed_code)
+            settle_config(folder, wanted, allow_mixed_code=request.workers.allow_mixed_code)
             note_session(folder)
             with RunState(folder) as state:
                 missing = missing_plans(folder, plans, state, say)
@@ -209,33 +204,30 @@ def _work(
     score: Scorer | None,
 ) -> None:
     rows = state.rows()
-    crew = _make_crew(request, len(missing), lock)
+    crew = _make_crew(request.run_folder, request.workers, len(missing), lock)
     tally = Tally(total=len(plans))
     for plan in plans:
         tally.count_old(rows[plan.episode_id])
     try:
         with show(tally) as watcher:
-            pool = Pool(
-                request.run_folder, state, crew, watcher, retries=request.retries, score=score
+            retries = request.workers.retries
+            Pool(request.run_folder, state, crew, watcher, retries=retries, score=score).run(
+                missing
             )
-            pool.run(missing)
     finally:
         crew.close()
 
 
-def _make_crew(request: RunRequest, episodes: int, lock: RunLock) -> Crew:
+def _make_crew(run_folder: Path, options: WorkerOptions, episodes: int, lock: RunLock) -> Crew:
     setup = Setup(
-        run_folder=request.run_folder.resolve(),
-        server=request.server,
-        module=request.module,
-        watchdog_s=request.watchdog_s,
+        run_folder=run_folder.resolve(), server=options.server, watchdog_s=options.watchdog_s
     )
-    if request.cluster:
+    if options.cluster:
         from jaywalk.runner._cluster import ClusterCrew
 
-        return ClusterCrew(setup, request.cluster, request.workers, episodes)
+        return ClusterCrew(setup, options.cluster, options.workers, episodes)
     # An external server can run only one world at a time.
-    size = 1 if request.server else max(1, min(request.workers or cores(), episodes))
+    size = 1 if options.server else max(1, min(options.workers or cores(), episodes))
     return LocalCrew(setup, size, lock_fd=lock.fileno())
 
 

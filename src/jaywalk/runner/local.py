@@ -24,13 +24,15 @@ from jaywalk.runner.pool import (
     Event,
     Fault,
     Finished,
-    OpeningWorld,
+    OpeningSession,
     PoolProgress,
     Setup,
     WorkerMessage,
 )
 from jaywalk.runner.watchdog import Watchdog, kill_tree
 
+#: Arguments of the interpreter that start a worker.
+WORKER_PROGRAM: Final = ("-m", "jaywalk.runner._worker")
 _CLOSE_S: Final = 10.0
 _LOG_TAIL_CHARS: Final = 400  # characters of a dead worker's log that go into the error
 
@@ -111,8 +113,7 @@ class _Worker:
             self._process = subprocess.Popen(
                 [
                     sys.executable,
-                    "-m",
-                    "jaywalk.runner._worker",
+                    *WORKER_PROGRAM,
                     str(theirs.fileno()),
                     str(os.getpid()),
                 ],
@@ -166,8 +167,8 @@ class _Worker:
         assert self.plan is not None
         now_s = time.monotonic()
         match message:
-            case OpeningWorld():
-                self._watchdog.expect(now_s, "opening a world")
+            case OpeningSession():
+                self._watchdog.expect(now_s, "opening a session")
             case EpisodeBegins():
                 self._watchdog.expect(now_s, "beginning")
             case Beat(simulated_s=simulated_s, route_share=share, doing=doing):

@@ -35,6 +35,32 @@ class AgentSpec:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions:
+    """Options that decide the episodes of a run, beside suite, agent and seed.
+
+    Attributes:
+        traffic: Who drives the background traffic: ``own`` or ``traffic-manager``.
+        motions: Folder of the people's motion library; "" for the default one.
+        motions_sha256: Digest of its content.
+        opendrive: Text of the town, if the server does not have it by name.
+    """
+
+    traffic: str = "own"
+    motions: str = ""
+    motions_sha256: str = ""
+    opendrive: str | None = None
+
+    def config(self) -> dict[str, Any]:
+        """Part of the run's config; another value needs another run folder."""
+        return {"traffic": self.traffic, "motions": self.motions_sha256}
+
+    def parameters(self) -> dict[str, Any]:
+        """Part of each record's parameters."""
+        library = f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
+        return {"traffic": self.traffic, "motions": library if self.motions else ""}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodePlan:
     """One episode; equal plans give equal records on the same server."""
@@ -44,18 +70,8 @@ class EpisodePlan:
     item: SuiteRoute
     seed: int
     agent: AgentSpec
-    traffic: str = "own"  # or "traffic-manager"
-    motions: str = ""  # folder of the people's motion library, "" for the default one
-    motions_sha256: str = ""  # digest of its content
-    opendrive: str | None = None  # text of a town that the server does not have by name
+    options: EpisodeOptions = field(default_factory=EpisodeOptions)
     code: Code = field(default_factory=Code)  # versions of the run; the worker adds its own sources
-
-    @property
-    def motions_name(self) -> str:
-        """Name of the motion library in a record, with its digest; "" for the default one."""
-        if not self.motions:
-            return ""
-        return f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
 
     @property
     def episode_id(self) -> str:
@@ -67,11 +83,7 @@ def plan_episodes(
     suite: Suite,
     agent: AgentSpec,
     seeds: Sequence[int],
-    *,
-    traffic: str = "own",
-    motions: str = "",
-    motions_sha256: str = "",
-    opendrive: str | None = None,
+    options: EpisodeOptions | None = None,
     code: Code | None = None,
 ) -> list[EpisodePlan]:
     """Return all episodes of a run: routes in the suite's order, each with every seed."""
@@ -82,10 +94,7 @@ def plan_episodes(
             item=item,
             seed=seed,
             agent=agent,
-            traffic=traffic,
-            motions=motions,
-            motions_sha256=motions_sha256,
-            opendrive=opendrive,
+            options=options or EpisodeOptions(),
             code=code or Code(),
         )
         for item in suite.routes

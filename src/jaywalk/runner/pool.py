@@ -18,8 +18,6 @@ from jaywalk.runner._folder import adopt
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.state import RunState
 
-EPISODE_MODULE: Final = "jaywalk.runner._episode"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
@@ -28,13 +26,11 @@ class Setup:
     Attributes:
         run_folder: Folder for the records.
         server: ``HOST:PORT`` of a running server; "" for an embedded one per worker.
-        module: Name of the module with ``SimulatorSession`` and ``run_episode``.
         watchdog_s: Wall seconds without progress after which an episode is ended.
     """
 
     run_folder: Path
     server: str = ""
-    module: str = EPISODE_MODULE
     watchdog_s: float
 
 
@@ -42,7 +38,7 @@ class Fault(Enum):
     """Kind of a fault, which decides the next step."""
 
     EPISODE = "episode"  # crash, lost server or no progress: retry
-    WORLD = "world"  # no world could be opened: if this persists, no episode can run
+    SESSION = "session"  # no server could be reached: if this persists, no episode can run
     AGENT = "agent"  # no remote agent listens at its address: likewise
     PLAN = "plan"  # the plan itself cannot be run; a retry would fail too
 
@@ -80,13 +76,13 @@ Event = PoolProgress | Finished | Broken
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningWorld:
-    """A worker begins to open a world."""
+class OpeningSession:
+    """A worker begins to start a server or to connect to one."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeBegins:
-    """A worker has a world and begins the episode."""
+    """A worker has a session and begins the episode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +110,7 @@ class EpisodeFault:
 
 
 # Messages of a worker to its parent. The parent sends a Setup, then each EpisodePlan, then None.
-WorkerMessage = OpeningWorld | EpisodeBegins | Beat | EpisodeDone | EpisodeFault
+WorkerMessage = OpeningSession | EpisodeBegins | Beat | EpisodeDone | EpisodeFault
 
 
 class Crew(Protocol):
@@ -139,9 +135,9 @@ class Crew(Protocol):
 
 DEFAULT_RETRIES: Final = 2
 _WAIT_S: Final = 0.5
-# After this many failures in a row to open a world or reach the agent, the episode is not to blame.
+# After this many failures in a row to open a session or reach the agent, no episode can run.
 _MAX_CONSECUTIVE_STARTUP_FAILURES: Final = 3
-_LACKING: Final = {Fault.WORLD: "world can be opened", Fault.AGENT: "agent can be reached"}
+_LACKING: Final = {Fault.SESSION: "world can be opened", Fault.AGENT: "agent can be reached"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +260,7 @@ class Pool:
         if outcome is not None:
             self._keep(outcome)
             return
-        hopeless = event.fault in (Fault.WORLD, Fault.AGENT)
+        hopeless = event.fault in (Fault.SESSION, Fault.AGENT)
         self._startup_failures = self._startup_failures + 1 if hopeless else 0
         again = event.fault is not Fault.PLAN and self._tries[name] < self._tries_allowed
         if again:

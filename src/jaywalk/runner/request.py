@@ -6,24 +6,29 @@ Everything that can be wrong with the options is found here, before a folder or 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import TypeVar
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.text import suggestion
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs, check_remote
-from jaywalk.runner.job import RunRequest
-from jaywalk.runner.pool import DEFAULT_RETRIES
+from jaywalk.runner.job import RunRequest, WorkerOptions
+from jaywalk.runner.plan import EpisodeOptions
 from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
-from jaywalk.runner.watchdog import DEFAULT_S
 from jaywalk.scenarios.suite import Suite
 
+_Options = TypeVar("_Options", EpisodeOptions, WorkerOptions)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """Options of a run; ``jaywalk run --help`` explains each."""
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(EpisodeOptions, WorkerOptions):
+    """Options of a run, as given; ``jaywalk run --help`` explains each.
+
+    An option that only the episodes or only the workers read is a field of the base class alone.
+    """
 
     seeds: tuple[int, ...] = (1,)
     routes: str = ""
@@ -34,18 +39,10 @@ class RunOptions:
     xodr: Path | None = None
     people: int | None = None
     vehicles: int | None = None
-    motions: str = ""
     wet_grip: bool | None = None
-    traffic: str = "own"
     agent_config: Path | None = None
     perception: PerceptionLevel | None = None
     predictor: str = ""
-    server: str = ""
-    cluster: str = ""
-    workers: int = 0
-    watchdog_s: float = DEFAULT_S
-    retries: int = DEFAULT_RETRIES
-    allow_mixed_code: bool = False
 
 
 def make_requests(
@@ -71,27 +68,29 @@ def make_requests(
         suite=chosen,
         agent=specs[0],
         seeds=options.seeds,
-        options={
+        overrides={
             "people": options.people,
             "vehicles": options.vehicles,
             "town": options.xodr.name if options.xodr else options.town,
             "wet_grip": chosen.routes[0].wet_grip,
         },
-        traffic=options.traffic,
-        motions=library,
-        motions_sha256=digest,
-        opendrive=_opendrive(options.xodr),
-        server=options.server,
-        cluster=options.cluster,
-        workers=options.workers,
-        retries=options.retries,
-        watchdog_s=options.watchdog_s,
-        allow_mixed_code=options.allow_mixed_code,
+        episodes=replace(
+            _part(EpisodeOptions, options),
+            motions=library,
+            motions_sha256=digest,
+            opendrive=_opendrive(options.xodr),
+        ),
+        workers=_part(WorkerOptions, options),
     )
     return [
         replace(base, agent=spec, run_folder=folder)
         for spec, folder in zip(specs, folders, strict=True)
     ]
+
+
+def _part(kind: type[_Options], options: RunOptions) -> _Options:
+    """Return the options of one base class."""
+    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
 
 
 def _check_exclusive(options: RunOptions) -> None:

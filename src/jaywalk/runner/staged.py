@@ -228,7 +228,7 @@ class StagedEpisode:
         self._clock_s = time.monotonic()
         heartbeat(0.0, 0.0, "loading")
         self.carla_world = world.fresh(
-            plan.item.route.town, plan.opendrive, wet_grip=plan.item.wet_grip
+            plan.item.route.town, plan.options.opendrive, wet_grip=plan.item.wet_grip
         )
         self.map = self.carla_world.get_map()
         self.opendrive: bytes = self.map.to_opendrive().encode()
@@ -414,8 +414,7 @@ class StagedEpisode:
                 "people": plan.item.people,
                 "posed": plan.item.posed,
                 "traffic_speed": list(plan.item.traffic_speed),
-                "traffic": plan.traffic,
-                "motions": plan.motions_name,
+                **plan.options.parameters(),
                 **_half_of(plan),
             },
             town=plan.item.route.town,

@@ -2,17 +2,15 @@
 
 import os
 import sys
-from functools import partial
 from pathlib import Path
 
-import jaywalk.runner.job
+import jaywalk.runner.local
 from jaywalk.cli.baseline import app
 from jaywalk.core.errors import JaywalkError
 from jaywalk.record.episode import Code
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))  # workers import fake_episodes
-    jaywalk.runner.job.RunRequest = partial(jaywalk.runner.job.RunRequest, module="fake_episodes")
+    jaywalk.runner.local.WORKER_PROGRAM = (str(Path(__file__).with_name("fake_worker.py")),)
     import jaywalk.runner.baselines
 
     # Made-up records name no code versions.

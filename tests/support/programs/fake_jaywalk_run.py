@@ -2,18 +2,16 @@
 
 import os
 import sys
-from functools import partial
 from pathlib import Path
 
 import typer
 
-import jaywalk.runner.job
+import jaywalk.runner.local
 from jaywalk.cli.run import run
 from jaywalk.core.errors import JaywalkError
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))  # workers import fake_episodes
-    jaywalk.runner.job.RunRequest = partial(jaywalk.runner.job.RunRequest, module="fake_episodes")
+    jaywalk.runner.local.WORKER_PROGRAM = (str(Path(__file__).with_name("fake_worker.py")),)
     app = typer.Typer()
     app.command()(run)
     try:

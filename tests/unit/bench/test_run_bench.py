@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from fake_episodes import fake_suite
+from fake_episodes import fake_suite, fake_workers
 
 from jaywalk_bench import run as bench
 from jaywalk_bench.run import EpisodeCost, RunBenchmark, minute_route
@@ -55,7 +55,8 @@ def test_the_route_is_half_a_kilometre_of_road():
 @pytest.mark.slow
 def test_measures_worker_and_server(monkeypatch):
     monkeypatch.setattr(bench, "minute_route", lambda town: fake_suite("slow").routes[0])
-    result = bench.bench_run(module="fake_episodes")
+    with fake_workers():
+        result = bench.bench_run()
     assert len(result.episodes) == 4
     assert (result.main.vehicles, result.main.people) == (0, 1)  # what the records hold
     assert result.main.simulated_s == 0.55

@@ -8,12 +8,23 @@ import time
 from importlib.util import find_spec
 
 import pytest
+from fake_episodes import WORKER
 from test_runner_pool import request, rows, run, starts
 
 import jaywalk.runner._cluster
+import jaywalk.runner.local
 from jaywalk.core.errors import PrerequisiteError
 
+REMOTE_WORKER = jaywalk.runner._cluster.RemoteWorker
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the extra 'cluster' is absent")
+
+
+class FakeRemoteWorker(REMOTE_WORKER):
+    """A Ray actor whose worker process runs made-up episodes."""
+
+    def __init__(self, *args):
+        jaywalk.runner.local.WORKER_PROGRAM = WORKER
+        super().__init__(*args)
 
 
 def test_without_ray_the_fix_is_named(tmp_path, monkeypatch):
@@ -33,6 +44,7 @@ def test_same_records_as_here_and_a_lost_worker_is_survived(tmp_path, visible, m
     else:
         monkeypatch.setattr(jaywalk.runner._cluster, "_TOKEN_FILE", ".token-nobody-looks-for")
     here, _ = run(request(tmp_path / "here", *ids, watchdog_s=2.0))
+    monkeypatch.setattr(jaywalk.runner._cluster, "RemoteWorker", FakeRemoteWorker)
     if visible:
         threading.Thread(target=kill_the_hanging, args=(tmp_path / "there",), daemon=True).start()
     there, _ = run(request(tmp_path / "there", *ids, cluster="local", watchdog_s=200.0))

@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 from child import PATIENCE_S, wait_for
-from fake_episodes import fake_agent, fake_suite
+from fake_episodes import fake_agent, fake_suite, fake_workers
 
 import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError, UsageError
-from jaywalk.runner.job import RunRequest, run_request
+from jaywalk.runner.job import RunRequest, WorkerOptions, run_request
 from jaywalk.runner.pool import QuickScore
 from jaywalk.runner.progress import PlainLines
 from jaywalk.runner.state import DONE, FAILED, PENDING, RunState
@@ -23,25 +23,23 @@ from jaywalk.runner.state import DONE, FAILED, PENDING, RunState
 pytestmark = pytest.mark.slow  # every run starts processes
 
 
-def request(folder, *ids, seeds=(1,), **more):
-    values = {
-        "run_folder": folder,
-        "suite": fake_suite(*ids),
-        "agent": fake_agent(),
-        "seeds": seeds,
-        "options": {"people": None},
-        "workers": 2,
-        "module": "fake_episodes",
-        "watchdog_s": 20.0,
-    }
-    return RunRequest(**(values | more))
+def request(folder, *ids, seeds=(1,), suite=None, agent=None, people=None, **workers):
+    return RunRequest(
+        run_folder=folder,
+        suite=suite or fake_suite(*ids),
+        agent=agent or fake_agent(),
+        seeds=seeds,
+        overrides={"people": people},
+        workers=WorkerOptions(**({"workers": 2, "watchdog_s": 20.0} | workers)),
+    )
 
 
 def run(wanted, score=None):
     lines = []
-    summary = run_request(
-        wanted, lambda tally: PlainLines(tally, lines.append), say=lines.append, score=score
-    )
+    with fake_workers():
+        summary = run_request(
+            wanted, lambda tally: PlainLines(tally, lines.append), say=lines.append, score=score
+        )
     return summary, lines
 
 
@@ -164,7 +162,7 @@ def test_another_config_is_refused_and_more_of_the_same_is_added(tmp_path):
     with pytest.raises(UsageError, match="content of 1 routes"):
         run(request(tmp_path, "ok-1", suite=fake_suite("ok-1", town="Ridge")))
     with pytest.raises(UsageError, match="people: None there, 30 here"):
-        run(request(tmp_path, "ok-1", options={"people": 30}))
+        run(request(tmp_path, "ok-1", people=30))
     summary, _ = run(request(tmp_path, "ok-1", "ok-2", seeds=(2, 3)))
     assert summary.is_complete
     assert summary.ran == 4
@@ -221,7 +219,8 @@ def test_scores_are_shown_and_survive_a_resume(tmp_path):
         tallies.append(tally)
         return PlainLines(tally, lambda line: None)
 
-    run_request(request(tmp_path, "ok-1", "ok-2"), show, score=score)
+    with fake_workers():
+        run_request(request(tmp_path, "ok-1", "ok-2"), show, score=score)
     rate, interval = tallies[0].success_rate()
     assert (rate, len(tallies[0].scores)) == (1.0, 2)
     assert 0.2 < interval.low < 0.5
