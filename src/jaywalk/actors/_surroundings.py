@@ -15,7 +15,8 @@ from jaywalk.actors.crowd.state import RELEASED, CrowdRows, CrowdSurroundings
 from jaywalk.client.snapshot import place_boxes, pose_rows
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import LightState
-from jaywalk.geometry.box import upright_box
+from jaywalk.geometry.box import upright_carla_box
+from jaywalk.geometry.pose import yaw_rad
 
 if TYPE_CHECKING:
     import carla
@@ -94,17 +95,7 @@ def _outline(thing: Any) -> tuple[float, float, float, float]:
     half, centre = box.extent, box.location
     if not thing.type_id.startswith("static."):
         return half.x, half.y, centre.x, centre.y
-    turn = thing.get_transform().rotation
-    hx, hy, _, cx, cy, _ = upright_box(
-        half.x,
-        half.y,
-        half.z,
-        centre.x,
-        centre.y,
-        centre.z,
-        math.radians(turn.pitch),
-        math.radians(turn.roll),
-    )
+    hx, hy, _, cx, cy, _ = upright_carla_box(box, thing.get_transform().rotation)
     return hx, hy, cx, cy
 
 
@@ -204,7 +195,7 @@ class CrowdView:
 def flat_box(actor: carla.Actor) -> tuple[float, ...]:
     """Return the box of an actor from above: x, y, cos, sin, half length, half width."""
     pose, box = actor.get_transform(), actor.bounding_box
-    yaw = math.radians(pose.rotation.yaw)
+    yaw = yaw_rad(pose)
     cos, sin = math.cos(yaw), math.sin(yaw)
     x = pose.location.x + box.location.x * cos - box.location.y * sin
     y = pose.location.y + box.location.x * sin + box.location.y * cos

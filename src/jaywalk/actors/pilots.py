@@ -21,6 +21,7 @@ from jaywalk.actors._surroundings import Surroundings
 from jaywalk.actors.lane_paths import LanePath
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.pose import yaw_rad
 
 _SIDE_M: Final = 0.3  # clearance beside the car
 _PERSON_SIDE_M: Final = 0.5
@@ -219,7 +220,7 @@ class Pilot:
         speed = math.hypot(velocity.x, velocity.y)
         out = np.empty(5)
         reach = 8.0 + _REACH_S * self.command_mps if self.heeds else 0.0
-        here = np.array([pose.location.x, pose.location.y, math.radians(pose.rotation.yaw), speed])
+        here = np.array([pose.location.x, pose.location.y, yaw_rad(pose), speed])
         self._at = follow(
             self.path.points_m,
             self.path.arc_m,
@@ -317,7 +318,7 @@ def _commands(car: Pilot, state: Any, speed_mps: float, steer: float) -> list[An
     if now > 1.0:  # keep the direction of motion: tyre slip is part of the turn
         way = carla.Vector3D(velocity.x * speed_mps / now, velocity.y * speed_mps / now, rise)
     else:
-        yaw = math.radians(state.get_transform().rotation.yaw)
+        yaw = yaw_rad(state.get_transform())
         way = carla.Vector3D(speed_mps * math.cos(yaw), speed_mps * math.sin(yaw), rise)
     control = carla.VehicleControl(throttle=_THROTTLE, steer=steer)
     return [

@@ -22,6 +22,7 @@ from jaywalk.agents.load import is_remote, make_driver, seed_name
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.runner.cast import spawn_ego
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec
@@ -85,7 +86,7 @@ def _key_points(town_map: Any, town: str) -> list[tuple[float, float, float]]:
         if len(poses) < _KEYS:
             continue
         best = best or poses
-        yaws = np.unwrap([math.radians(one.rotation.yaw) for one in poses])
+        yaws = np.unwrap([yaw_rad(one) for one in poses])
         straight = abs(yaws[1] - yaws[0]) < math.radians(5.0)
         turned = math.degrees(abs(yaws[-1] - yaws[0]))
         if straight and _BEND_DEG[0] < turned < _BEND_DEG[1]:
@@ -269,7 +270,7 @@ def _sample(
 ) -> Sample:
     state = snapshot.find(stage.ego.id)
     pose, velocity = state.get_transform(), state.get_velocity()
-    x, y, yaw = pose.location.x, pose.location.y, math.radians(pose.rotation.yaw)
+    x, y, yaw = pose.location.x, pose.location.y, yaw_rad(pose)
     progress.follow(x, y, pose.location.z)
     way = stage.route.position_m
     aim = way[min(progress.index + _AIM_M, len(way) - 1)]

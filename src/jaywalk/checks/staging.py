@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import JaywalkError
-from jaywalk.geometry.box import upright_box
+from jaywalk.geometry.box import upright_carla_box
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import SimulatorSession
 from jaywalk.runner.staged import StagedEpisode
@@ -67,26 +68,17 @@ def _body(actor: Any, ego_id: int) -> StagedBody | None:
         return None
     box, pose = actor.bounding_box, actor.get_transform()
     centre = pose.transform(box.location)
-    half_x, half_y = _footprint(box.extent, pose.rotation)
+    half_x, half_y, *_ = upright_carla_box(box, pose.rotation)
     return StagedBody(
         kind="ego" if actor.id == ego_id else kind,
         type_id=actor.type_id,
         is_background=actor.attributes.get("role_name") == "background",
         x_m=centre.x,
         y_m=centre.y,
-        yaw_rad=math.radians(pose.rotation.yaw),
-        half_x_m=half_x,
-        half_y_m=half_y,
+        yaw_rad=yaw_rad(pose),
+        half_x_m=max(half_x, 0.05),
+        half_y_m=max(half_y, 0.05),
     )
-
-
-def _footprint(extent: Any, rotation: Any) -> tuple[float, float]:
-    """Half length and half width on the ground of a box that may lie on its side."""
-    pitch, roll = math.radians(rotation.pitch), math.radians(rotation.roll)
-    wide = abs(extent.y * math.cos(roll)) + abs(extent.z * math.sin(roll))
-    high = abs(extent.z * math.cos(roll)) + abs(extent.y * math.sin(roll))
-    long = abs(extent.x * math.cos(pitch)) + abs(high * math.sin(pitch))
-    return max(long, 0.05), max(wide, 0.05)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,18 +151,8 @@ def _bodies(stage: StagedEpisode) -> tuple[StagingStagedBody, ...]:
         if state is None:
             continue
         pose, box = state.get_transform(), actor.bounding_box
-        turn, half, centre = pose.rotation, box.extent, box.location
-        yaw = math.radians(turn.yaw)
-        hx, hy, _, cx, cy, _ = upright_box(
-            half.x,
-            half.y,
-            half.z,
-            centre.x,
-            centre.y,
-            centre.z,
-            math.radians(turn.pitch),
-            math.radians(turn.roll),
-        )
+        yaw = yaw_rad(pose)
+        hx, hy, _, cx, cy, _ = upright_carla_box(box, pose.rotation)
         found.append(
             StagingStagedBody(
                 type_id=actor.type_id,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.pose import yaw_rad
 
 if TYPE_CHECKING:
     import carla
@@ -23,7 +23,7 @@ def pose_rows(snapshot: carla.WorldSnapshot, ids: Iterable[int]) -> FloatArray |
             return None
         pose, velocity = state.get_transform(), state.get_velocity()
         place = pose.location
-        rows.append((place.x, place.y, math.radians(pose.rotation.yaw), velocity.x, velocity.y))
+        rows.append((place.x, place.y, yaw_rad(pose), velocity.x, velocity.y))
     return np.array(rows, dtype=np.float64).reshape(-1, 5)
 
 

@@ -10,6 +10,7 @@ results hold in either frame of the project as long as all arguments share it. A
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -256,6 +257,14 @@ def shape_overlap(
 
 
 Six = tuple[float, float, float, float, float, float]
+
+
+def upright_carla_box(box: Any, rotation: Any) -> Six:
+    """Return the upright box around a ``carla.BoundingBox`` turned by a ``carla.Rotation``."""
+    half, centre = box.extent, box.location
+    pitch, roll = math.radians(rotation.pitch), math.radians(rotation.roll)
+    values: Six = upright_box(half.x, half.y, half.z, centre.x, centre.y, centre.z, pitch, roll)
+    return values
 
 
 @kernel

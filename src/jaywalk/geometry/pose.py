@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 
 class CarlaPose(NamedTuple):
@@ -14,3 +15,8 @@ class CarlaPose(NamedTuple):
     pitch: float
     yaw: float
     roll: float
+
+
+def yaw_rad(transform: Any) -> float:
+    """Return the yaw of a ``carla.Transform`` in radians, clockwise from above."""
+    return math.radians(transform.rotation.yaw)

@@ -114,8 +114,8 @@ def _warp(motion: Clip, draws: Draws) -> tuple[Clip, str]:
 
 
 def _style(motion: Clip, draws: Draws) -> tuple[Clip, str]:
-    swing, lean = draws.uniform(0.6, 1.4), np.deg2rad(draws.uniform(-5.0, 9.0))
-    arms = np.deg2rad(draws.uniform(-4.0, 12.0))
+    swing, lean = draws.uniform(0.6, 1.4), draws.angle(-5.0, 9.0)
+    arms = draws.angle(-4.0, 12.0)
     changed = change_style(motion, swing=swing, lean_rad=float(lean), arms_rad=float(arms))
     told = f"style{swing:.2f}lean{np.rad2deg(lean):+.0f}arms{np.rad2deg(arms):+.0f}"
     return changed, told

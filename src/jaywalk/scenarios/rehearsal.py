@@ -18,6 +18,7 @@ import carla
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Stage, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.town.routes import DenseRoute
@@ -54,7 +55,7 @@ def _beside(lane: Any, to_right: bool) -> list[tuple[float, float, float, float]
         if current.lane_type == carla.LaneType.Driving:
             pose = current.transform
             spot = pose.location
-            found.append((spot.x, spot.y, spot.z, float(np.deg2rad(pose.rotation.yaw))))
+            found.append((spot.x, spot.y, spot.z, yaw_rad(pose)))
     return found
 
 

@@ -1,70 +1,18 @@
-"""Height of the drivable and walkable surface, and GPS coordinates of positions.
+"""Height of the drivable and walkable surface.
 
 The surface is a grid whose nodes hold one height per level; a node under a bridge has two levels.
 Kernels take the grid as the named tuple :class:`Ground`, and :func:`surface_height` returns the
 level nearest to a given height. Frame: CARLA's left-handed world, metres.
-
-:func:`to_gps` computes GPS as the Leaderboard does, with a spherical Mercator projection about the
-map's reference. ``transform_to_geolocation`` of CARLA 0.9.16 uses another projection; agents of
-the Leaderboard expect this one.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Final, NamedTuple
-from xml.etree.ElementTree import Element
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.kernels import kernel
-
-EARTH_RADIUS_M: Final = 6378137.0
-_SCALE_0916: Final = 0.9996
-DEFAULT_REFERENCE_DEG: Final = (42.0, 2.0)
-
-
-def reference_deg(root: Element) -> tuple[float, float]:
-    """Latitude and longitude of the origin of an OpenDRIVE document; (42, 2) if not given."""
-    latitude, longitude = DEFAULT_REFERENCE_DEG
-    for element in root.iterfind("header/geoReference"):
-        for item in (element.text or "").split(" "):
-            if "+lat_0" in item:
-                latitude = float(item.split("=")[1])
-            if "+lon_0" in item:
-                longitude = float(item.split("=")[1])
-    return latitude, longitude
-
-
-def to_gps(position_m: NDArray[np.float64], reference: tuple[float, float]) -> NDArray[np.float64]:
-    """Convert rows (x, y, z) in CARLA's frame to rows (latitude, longitude, height)."""
-    latitude, longitude = reference
-    scale = math.cos(math.radians(latitude)) * EARTH_RADIUS_M
-    east_m = scale * math.radians(longitude) + position_m[:, 0]
-    north_m = scale * math.log(math.tan(math.radians(90.0 + latitude) / 2.0)) - position_m[:, 1]
-    return np.column_stack(
-        [
-            2.0 * np.degrees(np.arctan(np.exp(north_m / scale))) - 90.0,
-            np.degrees(east_m / scale),
-            position_m[:, 2],
-        ]
-    )
-
-
-def from_0916_gps(
-    latitude: float, longitude: float, reference: tuple[float, float]
-) -> tuple[float, float]:
-    """Convert the report of a GNSS sensor of CARLA 0.9.16 to x and y in CARLA's frame.
-
-    That version projects with the spherical transverse Mercator projection and takes north as +y.
-    """
-    north = math.radians(latitude)
-    east = math.radians(longitude - reference[1])
-    scale = _SCALE_0916 * EARTH_RADIUS_M
-    x_m = scale * math.atanh(math.cos(north) * math.sin(east))
-    y_m = scale * (math.atan2(math.tan(north), math.cos(east)) - math.radians(reference[0]))
-    return x_m, y_m
 
 
 class Ground(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.town._frontage import Frontage, MapLike, Values
 from jaywalk.town.scenery_styles import SCENERY, Shape, Span, StreetStyle, rows
 
@@ -33,7 +34,7 @@ def _spots(landmarks: list[Any]) -> list[tuple[float, float, float, float, str]]
         if cell in seen:
             continue
         seen.add(cell)
-        yaw = math.radians(mark.transform.rotation.yaw)
+        yaw = yaw_rad(mark.transform)
         spots.append((place.x, place.y, place.z - mark.z_offset, yaw, str(mark.type)))
     return spots
 
@@ -87,7 +88,7 @@ def islands(carla_map: MapLike, root: Element) -> Table:
 
 
 def _island(waypoint: Any, corners: NDArray[np.float64]) -> list[Table]:
-    place, yaw = waypoint.transform.location, math.radians(waypoint.transform.rotation.yaw)
+    place, yaw = waypoint.transform.location, yaw_rad(waypoint.transform)
     ahead = np.array([math.cos(yaw), math.sin(yaw)])
     left = np.array([ahead[1], -ahead[0]])  # left-handed frame
     reference = np.array([place.x, place.y]) + left * waypoint.lane_width / 2.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaywalk.agents.adapters.sensor_rig import SensorError, check_sensors
-from jaywalk.server.sensors._geodesy import GeoReference, locate_0916
-from jaywalk.town.ground import from_0916_gps
+from jaywalk.geometry.geodesy import GeoReference, from_0916_gps, locate_0916
 
 CAMERA = {"type": "sensor.camera.rgb", "id": "front", "x": 1.0, "y": 0.0, "z": 2.0}
 MAP = {"type": "sensor.opendrive_map", "id": "map", "reading_frequency": 1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaywalk.core.errors import UsageError
-from jaywalk.town.ground import reference_deg, to_gps
+from jaywalk.geometry.geodesy import route_reference_deg, to_gps
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute, RoutePlanner, thin_route
 from jaywalk.town.town import load_town
@@ -82,7 +82,7 @@ def test_thinning_keeps_ends_changes_and_distance():
 
 
 def test_gps_is_mercator_about_the_reference():
-    assert reference_deg(load_town("Harbour").root) is not None
+    assert route_reference_deg(load_town("Harbour").root) is not None
     rows = to_gps(np.array([[0.0, 0.0, 5.0], [0.0, -1000.0, 0.0], [1000.0, 0.0, 0.0]]), (42.0, 2.0))
     assert rows[0] == pytest.approx([42.0, 2.0, 5.0])
     # One kilometre north and east on a sphere of 6378137 m.

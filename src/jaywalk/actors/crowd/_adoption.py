@@ -25,6 +25,7 @@ from jaywalk.actors.crowd.state import (
     CrowdSettings,
 )
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.town.walkways import NOWHERE, ROAD, underfoot
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def read_walkers(
         pose, velocity = state.get_transform(), state.get_velocity()
         place = pose.location
         speed = float(np.hypot(velocity.x, velocity.y))
-        yaw = float(np.deg2rad(pose.rotation.yaw))
+        yaw = yaw_rad(pose)
         walks = speed > _WALKS_MPS
         drawn = draw_person(seed, number, settings)
         near = int(np.hypot(network.places.x - place.x, network.places.y - place.y).argmin())

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.town.ground import Ground, surface_height
 
 _HEAD_M: Final = 1.9  # people walk under objects above this height
@@ -103,7 +104,7 @@ def _footprint(item: Any, ground: Ground) -> tuple[float, ...] | None:
     if thin:
         foot = item.transform.location
         return foot.x, foot.y, 1.0, 0.0, min(half.x, half.y, _POLE_M), 0.0
-    yaw = math.radians(box.rotation.yaw)
+    yaw = yaw_rad(box)
     return place.x, place.y, math.cos(yaw), math.sin(yaw), half.x, max(half.y, 0.02)
 
 

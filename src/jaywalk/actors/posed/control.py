@@ -18,6 +18,7 @@ from jaywalk.client.bones import Bone, BoneForm, BoneLine, request
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.carla_rigs import Rig, rig_for_walker
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.players import Cue, Players, Playing
@@ -105,7 +106,7 @@ class PosedPeople:
             rig.name,
             x_m=start.location.x,
             y_m=start.location.y,
-            yaw_rad=math.radians(start.rotation.yaw),
+            yaw_rad=yaw_rad(start),
         )
         self._row[actor.id] = row
         self.ids.append(actor.id)

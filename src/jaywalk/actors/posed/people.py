@@ -28,6 +28,7 @@ from jaywalk.actors.posed._spawning import PlacedPerson, spawn_posed
 from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
 from jaywalk.client.bones import BoneLine
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.town.routes import DenseRoute
 
@@ -155,7 +156,7 @@ class HabitPeople:
         if ego is None:
             return
         pose = ego.get_transform()
-        x, y, yaw = pose.location.x, pose.location.y, math.radians(pose.rotation.yaw)
+        x, y, yaw = pose.location.x, pose.location.y, yaw_rad(pose)
         cos, sin = math.cos(yaw), math.sin(yaw)
         for person in waiting:
             dx, dy = person.placed.a_m[0] - x, person.placed.a_m[1] - y

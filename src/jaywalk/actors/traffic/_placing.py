@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from jaywalk.actors.lane_network import LaneNetwork
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.pose import yaw_rad
 
 if TYPE_CHECKING:
     import carla
@@ -76,7 +77,7 @@ def free_places(
 
 def segment_at(network: LaneNetwork, pose: carla.Transform) -> int:
     """Return the lane that a car stands on: the nearest point with the same direction."""
-    yaw = np.deg2rad(pose.rotation.yaw)
+    yaw = yaw_rad(pose)
     points = network.points
     gap = np.hypot(points[:, 0] - pose.location.x, points[:, 1] - pose.location.y)
     gap = gap + np.abs(points[:, 2] - pose.location.z) + 5.0 * (1.0 - np.cos(points[:, 3] - yaw))

@@ -31,7 +31,7 @@ from jaywalk.agents.adapters.sensor_rig import (
 )
 from jaywalk.agents.base import Briefing, Decision, Driver, Forecast, Moment, Plan
 from jaywalk.core.errors import UsageError
-from jaywalk.town.ground import reference_deg, to_gps
+from jaywalk.geometry.geodesy import route_reference_deg, to_gps
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute
 
@@ -250,7 +250,7 @@ def global_plan(briefing: Briefing) -> tuple[list[Any], list[Any]]:
     """Return the dense plan in GPS and in world coordinates, with the options of agents."""
     options = import_module("agents.navigation.local_planner").RoadOption
     route: DenseRoute = briefing.route
-    reference = reference_deg(fromstring(briefing.map.to_opendrive()))
+    reference = route_reference_deg(fromstring(briefing.map.to_opendrive()))
     names = [options[RoadOption(int(one)).name] for one in route.option]
     gps = [
         ({"lat": float(lat), "lon": float(lon), "z": float(z)}, option)

@@ -25,7 +25,8 @@ from jaywalk.agents.driving.perception import LimitedPerception, asked
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.files import read_text
-from jaywalk.town.ground import reference_deg, to_gps
+from jaywalk.geometry.geodesy import route_reference_deg, to_gps
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.town.routes import DenseRoute, thin_route
 
 _MATCH_M: Final = 2.0
@@ -168,7 +169,7 @@ class Observer:
     def briefing(self) -> told.Briefing:
         """Return the briefing before the first tick."""
         ours = self._briefing
-        reference = reference_deg(fromstring(ours.map.to_opendrive()))
+        reference = route_reference_deg(fromstring(ours.map.to_opendrive()))
         config = ours.arguments.get("config")
         return told.Briefing(
             town=ours.map.name.rsplit("/", 1)[-1],
@@ -203,7 +204,7 @@ class Observer:
 
     def _ego_state(self, state: Any) -> told.EgoState:
         pose, velocity = state.get_transform(), state.get_velocity()
-        yaw, pitch = math.radians(pose.rotation.yaw), math.radians(pose.rotation.pitch)
+        yaw, pitch = yaw_rad(pose), math.radians(pose.rotation.pitch)
         ahead = (math.cos(yaw) * math.cos(pitch), math.sin(yaw) * math.cos(pitch), math.sin(pitch))
         ego = self._ego
         return told.EgoState(
@@ -355,7 +356,7 @@ def _size_m(actor: Any) -> FloatArray:
 def _vehicle(ego: Any) -> told.Vehicle:
     box, pose = ego.bounding_box, ego.get_transform()
     physics = ego.get_physics_control()
-    yaw = math.radians(pose.rotation.yaw)
+    yaw = yaw_rad(pose)
     along = [
         (wheel.position.x / _CENTIMETRES - pose.location.x) * math.cos(yaw)
         + (wheel.position.y / _CENTIMETRES - pose.location.y) * math.sin(yaw)

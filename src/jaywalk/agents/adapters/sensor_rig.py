@@ -14,7 +14,7 @@ import numpy as np
 from defusedxml.ElementTree import fromstring
 
 from jaywalk.core.errors import InfrastructureError
-from jaywalk.town.ground import from_0916_gps, reference_deg, to_gps
+from jaywalk.geometry.geodesy import from_0916_gps, route_reference_deg, to_gps
 
 _SPEEDOMETER: Final = "sensor.speedometer"
 _MAP: Final = "sensor.opendrive_map"
@@ -130,7 +130,7 @@ class SensorRig:
         self._speedometers = [one["id"] for one in sensors if one["type"] == _SPEEDOMETER]
         self._maps = [one["id"] for one in sensors if one["type"] == _MAP]
         self._map_text = world.get_map().to_opendrive()
-        self._reference = reference_deg(fromstring(self._map_text))
+        self._reference = route_reference_deg(fromstring(self._map_text))
         library = world.get_blueprint_library()
         for one in sensors:
             if one["type"] not in (_SPEEDOMETER, _MAP):

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
-from jaywalk.geometry.box import CORNERS, box_points, upright_box
+from jaywalk.geometry.box import CORNERS, box_points, upright_carla_box
+from jaywalk.geometry.pose import yaw_rad
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ class Perception:
         """Return the ego vehicle in a snapshot."""
         state = snapshot.find(self._ego_id)
         pose, velocity = state.get_transform(), state.get_velocity()
-        yaw = math.radians(pose.rotation.yaw)
+        yaw = yaw_rad(pose)
         return EgoVehicle(
             x_m=pose.location.x,
             y_m=pose.location.y,
@@ -278,9 +279,8 @@ def _body_of(actor: Any) -> ObservedBody | None:
     least = _LEAST_PERSON_M if kind == PERSON else 0.0
     hx, hy, hz, cx, cy, cz = half.x, half.y, half.z, centre.x, centre.y, centre.z
     if kind == PROP:  # props may lie on their side
-        turn = actor.get_transform().rotation
-        pitch, roll = math.radians(turn.pitch), math.radians(turn.roll)
-        hx, hy, hz, cx, cy, cz = upright_box(hx, hy, hz, cx, cy, cz, pitch, roll)
+        rotation = actor.get_transform().rotation
+        hx, hy, hz, cx, cy, cz = upright_carla_box(actor.bounding_box, rotation)
     return ObservedBody(
         kind=kind,
         half_length_m=max(float(hx), least),

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaywalk.agents.driving.perception import EgoVehicle
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
+from jaywalk.geometry.pose import yaw_rad
 
 _ON_LINE_M: Final = 1.6
 _AGREE: Final = 0.5  # cosine of the angle between a lane at a stop and the line
@@ -130,7 +131,7 @@ def _light_stop(line: RouteLine, light: Any) -> list[LightStop]:
     found: list[LightStop] = []
     for waypoint in light.get_stop_waypoints():
         pose = waypoint.transform
-        yaw = math.radians(pose.rotation.yaw)
+        yaw = yaw_rad(pose)
         for sample in _visits(line, pose.location, _ON_LINE_M, yaw):
             along = sample * STEP_M
             if any(abs(stop.along_m - along) < 5.0 for stop in found):

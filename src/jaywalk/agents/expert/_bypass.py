@@ -21,6 +21,7 @@ from jaywalk.agents.driving.perception import PERSON, VEHICLE, EgoVehicle, Obser
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.agents.expert._passages import upstream_m
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.pose import yaw_rad
 
 _EVERY_M: Final = 4.0
 
@@ -45,7 +46,7 @@ def room_beside(carla_map: Any, line: RouteLine, first: int, last: int, right: b
         half = 0.5 * float(waypoint.lane_width)
         own = min(own, half)
         # The map's left and right depend on the lane's direction, which may oppose the line's.
-        against = np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - line.base_yaw_rad[k]) < 0.0
+        against = np.cos(yaw_rad(waypoint.transform) - line.base_yaw_rad[k]) < 0.0
         beside = waypoint.get_right_lane() if right != against else waypoint.get_left_lane()
         if beside is None or not _drivable(beside):
             whole = min(whole, half)

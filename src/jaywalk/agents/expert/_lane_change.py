@@ -18,6 +18,7 @@ from jaywalk.agents.driving.perception import VEHICLE, EgoVehicle, Observation, 
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, change_length, lay_change
 from jaywalk.agents.expert._bypass import ASIDE, Bypass, BypassPath, Room, room_beside, transition_m
 from jaywalk.agents.expert._rollouts import MILD_MPS2
+from jaywalk.geometry.pose import yaw_rad
 
 _NEAR_M: Final = 60.0
 _FASTER_MPS: Final = 0.5
@@ -165,7 +166,7 @@ class LaneChanges:
         waypoint = self.carla_map.get_waypoint(place, project_to_road=False)
         if waypoint is None or waypoint.is_junction:
             return False
-        return bool(np.cos(np.deg2rad(waypoint.transform.rotation.yaw) - yaw) > 0.7)
+        return bool(np.cos(yaw_rad(waypoint.transform) - yaw) > 0.7)
 
     def update(self, own: EgoVehicle, along_m: float, seen: Observation) -> float:
         """Delay the next change if its lane is taken; return the room to the wait, or inf."""

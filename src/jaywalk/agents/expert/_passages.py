@@ -19,6 +19,7 @@ from jaywalk.agents.driving.route_line import STEP_M, RouteLine
 from jaywalk.agents.driving.signals import Signals
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.geometry.angle import wrap_angle
+from jaywalk.geometry.pose import yaw_rad
 
 _NEAR_M: Final = 2.3  # centre lines nearer than this cannot be used at once
 _UPSTREAM_M: Final = 90.0
@@ -88,7 +89,7 @@ def find_controls(world: Any, lanes: Lanes, near_m: FloatArray) -> Controls:
         for waypoint in actor.get_stop_waypoints():
             pose = waypoint.transform
             xy = np.array([pose.location.x, pose.location.y])
-            for point in lanes.candidates(xy, np.deg2rad(pose.rotation.yaw), 1.5):
+            for point in lanes.candidates(xy, yaw_rad(pose), 1.5):
                 light[int(lanes.segment[point])] = actor
     sign: dict[int, int] = {}
     for kind, value in (("traffic.yield", Control.YIELD), ("traffic.stop", Control.STOP)):

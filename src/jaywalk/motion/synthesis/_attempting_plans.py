@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from jaywalk.motion.library.classes import MotionClass
 from jaywalk.motion.synthesis._crossing_plans import walking_speed_mps
 from jaywalk.motion.synthesis._draws import Draws
@@ -52,7 +50,7 @@ def _turn_back(model: MotionModel, draws: Draws) -> ClipPlan:
     role = draw_role(model, age, speed, draws)
     before, turning = draws.uniform(1.3, 2.6), draws.uniform(2.0, 2.6)
     after = before * draws.uniform(0.75, 1.15)
-    angle = _side(draws) * np.deg2rad(draws.uniform(165.0, 190.0))
+    angle = _side(draws) * draws.angle(165.0, 190.0)
     paces = (
         Pace(at_s=before - 0.5, seconds=0.8, speed_mps=min(0.6, 0.6 * speed)),
         Pace(at_s=before + turning - 0.7, seconds=0.9, speed_mps=speed),
@@ -82,7 +80,7 @@ def _stop_and_return(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = min(walking_speed_mps(age, draws), 1.4)
     role = draw_role(model, age, speed, draws)
     seconds = draws.uniform(1.5, 2.6)
-    angle = _side(draws) * np.deg2rad(draws.uniform(160.0, 185.0))
+    angle = _side(draws) * draws.angle(160.0, 185.0)
     blocks = (
         Hold(seconds=draws.uniform(0.3, 0.9)),
         Walk(seconds=seconds, speed_mps=speed),
@@ -114,7 +112,7 @@ def _dash_back(model: MotionModel, draws: Draws) -> ClipPlan:
     out = draws.uniform(1.6, 2.4)
     role = draw_role(model, age, out, draws, plain=True)
     before, turning = draws.uniform(1.1, 1.7), draws.uniform(1.9, 2.3)
-    angle = _side(draws) * np.deg2rad(draws.uniform(165.0, 190.0))
+    angle = _side(draws) * draws.angle(165.0, 190.0)
     paces = (
         Pace(at_s=before - 0.6, seconds=0.8, speed_mps=0.8),
         Pace(at_s=before + turning - 0.6, seconds=0.9, speed_mps=0.9 * out),
@@ -141,7 +139,7 @@ def _circle(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = draws.uniform(0.6, 1.15)
     role = draw_role(model, age, speed, draws, plain=draws.chance(0.6))
     seconds = draws.uniform(6.5, 9.0)
-    angle = _side(draws) * np.deg2rad(draws.uniform(320.0, 370.0))
+    angle = _side(draws) * draws.angle(320.0, 370.0)
     half = 0.5 * angle
     turns = (
         Turn(at_s=0.0, seconds=0.62 * seconds, angle_rad=half),
@@ -181,7 +179,7 @@ def _waver(model: MotionModel, draws: Draws) -> ClipPlan:
 
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:
         for block in (2, 4, 6):
-            yaw = _side(draws) * np.deg2rad(draws.uniform(35.0, 60.0))
+            yaw = _side(draws) * draws.angle(35.0, 60.0)
             look(layer, block_start_s(timeline, block) - 0.2, yaw, draws.uniform(0.3, 0.7))
 
     caption = f"{role.noun} walks out, steps back and out again, and cannot decide"

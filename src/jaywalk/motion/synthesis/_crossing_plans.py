@@ -116,7 +116,7 @@ def _curve(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = min(walking_speed_mps(age, draws), 1.4)
     role = draw_role(model, age, speed, draws)
-    angle = np.deg2rad(draws.uniform(40.0, 110.0)) * (1.0 if draws.chance(0.5) else -1.0)
+    angle = draws.angle(40.0, 110.0) * (1.0 if draws.chance(0.5) else -1.0)
     turn = Turn(at_s=draws.uniform(0.8, 2.2), seconds=draws.uniform(1.8, 2.8), angle_rad=angle)
     walk = Walk(
         seconds=draws.uniform(5.0, 7.5),
@@ -206,7 +206,7 @@ def _looking(model: MotionModel, draws: Draws) -> ClipPlan:
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:
         end = look_round(layer, draws.uniform(0.0, 0.4), draws)
         if draws.chance(0.6):
-            yaw = np.deg2rad(draws.uniform(30.0, 60.0)) * (1.0 if draws.chance(0.5) else -1.0)
+            yaw = draws.angle(30.0, 60.0) * (1.0 if draws.chance(0.5) else -1.0)
             look(layer, max(end, block_start_s(timeline, 1)) + draws.uniform(0.3, 2.0), yaw, 0.6)
 
     blocks: tuple[Block, ...] = (hold, walk)

@@ -33,6 +33,10 @@ class Draws:
         """One number between two bounds."""
         return low + (high - low) * float(self.uniforms(1)[0])
 
+    def angle(self, low_deg: float, high_deg: float) -> float:
+        """One angle in radians between two bounds in degrees."""
+        return math.radians(self.uniform(low_deg, high_deg))
+
     def normals(self, count: int) -> FloatArray:
         """(count,) standard normal numbers (Box and Muller)."""
         pairs = (count + 1) // 2

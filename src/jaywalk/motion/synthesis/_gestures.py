@@ -88,8 +88,8 @@ def look_round(layer: Layer, at_s: float, draws: Draws, looks: int = 2) -> float
     """Look to one side, then to the other, ..."""
     side = 1.0 if draws.chance(0.5) else -1.0
     for _ in range(looks):
-        yaw = side * np.deg2rad(draws.uniform(35.0, 65.0))
-        at_s = look(layer, at_s, yaw, draws.uniform(0.3, 1.1), np.deg2rad(draws.uniform(-4, 8)))
+        yaw = side * draws.angle(35.0, 65.0)
+        at_s = look(layer, at_s, yaw, draws.uniform(0.3, 1.1), draws.angle(-4, 8))
         at_s -= draws.uniform(0.0, 0.25)
         side = -side
     return at_s
@@ -139,7 +139,7 @@ def shift_weight(layer: Layer, at_s: float, hold_s: float, side: float, draws: D
     rise = draws.uniform(0.6, 1.0)
     weight = side * reach_weight(len(layer), at_s, rise, hold_s)
     layer.pelvis_m[:, 0] += draws.uniform(0.03, 0.05) * weight
-    roll = np.deg2rad(draws.uniform(2.0, 4.5)) * weight
+    roll = draws.angle(2.0, 4.5) * weight
     layer.turns[:, 0, 2] += roll
     for joint in (SPINE1, SPINE2, SPINE3):
         layer.turns[:, joint, 2] -= roll / 3.0
@@ -152,7 +152,7 @@ def crouch(layer: Layer, at_s: float, hold_s: float, depth_m: float, draws: Draw
     weight = reach_weight(len(layer), at_s, rise, hold_s)
     layer.pelvis_m[:, 1] -= depth_m * weight
     layer.pelvis_m[:, 2] -= (0.10 + 0.1 * depth_m) * weight
-    bend = np.deg2rad(draws.uniform(50.0, 75.0))
+    bend = draws.angle(50.0, 75.0)
     layer.bend(bend * weight)
     side = 1 if draws.chance(0.6) else 0
     down = np.array([0.0, -0.46, 0.10])

@@ -148,10 +148,10 @@ def _exercise(model: MotionModel, draws: Draws) -> ClipPlan:
                 depth = draws.uniform(0.22, 0.4)
                 at_s = crouch(layer, at_s, draws.uniform(0.0, 0.4), depth, draws)
             elif kind == "toes":
-                angle = np.deg2rad(draws.uniform(55.0, 80.0))
+                angle = draws.angle(55.0, 80.0)
                 at_s = bow(layer, at_s, draws.uniform(0.1, 0.6), angle, draws)
             else:
-                angle = way * np.deg2rad(draws.uniform(35.0, 60.0))
+                angle = way * draws.angle(35.0, 60.0)
                 at_s = twist(layer, at_s, draws.uniform(0.0, 0.3), angle)
             way = -way
         if kind == "twists":

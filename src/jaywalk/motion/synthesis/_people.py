@@ -70,7 +70,7 @@ def draw_role(
         sway=draw_sway_spread(model.stand, draws),
         body_scale=scale,
         run_from_mps=run_from,
-        stoop_rad=np.deg2rad(draws.uniform(4.0, 11.0)) if age is Age.ELDERLY else 0.0,
+        stoop_rad=draws.angle(4.0, 11.0) if age is Age.ELDERLY else 0.0,
         restless=draws.uniform(0.3, 0.6) * (1.4 if age is Age.CHILD else 1.0),
     )
     return Role(person=person, age=age, plain=plain)

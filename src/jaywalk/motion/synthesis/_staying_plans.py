@@ -90,7 +90,7 @@ def _look(model: MotionModel, draws: Draws) -> ClipPlan:
         while at_s < seconds - 1.5:
             if draws.chance(0.25):
                 way = 1.0 if draws.chance(0.5) else -1.0
-                angle = way * np.deg2rad(draws.uniform(30.0, 55.0))
+                angle = way * draws.angle(30.0, 55.0)
                 at_s = twist(layer, at_s, draws.uniform(0.3, 1.0), angle)
             else:
                 at_s = look_round(layer, at_s, draws, 1 + int(draws.uniform(0, 3)))
@@ -162,7 +162,7 @@ def _bend(model: MotionModel, draws: Draws) -> ClipPlan:
     seconds = draws.uniform(4.5, 7.0)
     deep = draws.chance(0.65)
     depth = draws.uniform(0.18, 0.42)
-    angle = np.deg2rad(draws.uniform(25.0, 60.0)) * (1.0 if draws.chance(0.8) else -0.35)
+    angle = draws.angle(25.0, 60.0) * (1.0 if draws.chance(0.8) else -0.35)
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         at_s = draws.uniform(0.3, 1.2)
@@ -186,7 +186,7 @@ def _spot(model: MotionModel, draws: Draws) -> ClipPlan:
         kind = draws.pick(np.array([0.4, 0.35, 0.25]))
         way = 1.0 if draws.chance(0.5) else -1.0
         if kind == 0:
-            angle = np.deg2rad(draws.uniform(50.0, 180.0))
+            angle = draws.angle(50.0, 180.0)
             steps = 2 * int(np.ceil(angle / 0.8))
             move = Shuffle(at_s=at_s, seconds=0.42 * steps, turn_rad=way * angle, steps=steps)
             words.append("turns on the spot")

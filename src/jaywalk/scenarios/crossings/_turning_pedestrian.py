@@ -18,6 +18,7 @@ from jaywalk.actors.lane_paths import LanePath, line_path
 from jaywalk.actors.pilots import Pilot, Pilots
 from jaywalk.client.placing import Roadside, place_on_route, roadside, spawn_and_place
 from jaywalk.geometry.angle import wrap_degrees
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios._public_types import LbCrossing
 from jaywalk.scenarios.base import BEHIND_M, INTERNAL, Parameters, Scenario
 from jaywalk.scenarios.catalogue import LEADERBOARD, TURN_RIGHT, StreetNeeds, scenario
@@ -99,7 +100,7 @@ class VehicleTurning(Scenario):
 
 
 def _across(pose: carla.Transform, length_m: float) -> LanePath:
-    yaw = math.radians(pose.rotation.yaw)
+    yaw = yaw_rad(pose)
     along = np.arange(0.0, max(length_m, 2.0) + 0.5, 0.5)
     at = pose.location
     points = np.column_stack(

@@ -18,6 +18,7 @@ import numpy as np
 from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, line_path, path_of
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Parameters
 from jaywalk.scenarios.catalogue import LEADERBOARD, StreetNeeds, right_turn, scenario
 from jaywalk.scenarios.flows._streams import Streams
@@ -190,7 +191,7 @@ def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:
     ego = snapshot.find(ego_id)
     if ego is None:
         return False
-    at, yaw = ego.get_transform().location, np.deg2rad(pose.rotation.yaw)
+    at, yaw = ego.get_transform().location, yaw_rad(pose)
     ahead = (at.x - pose.location.x) * np.cos(yaw) + (at.y - pose.location.y) * np.sin(yaw)
     return bool(ahead > 0.0)
 

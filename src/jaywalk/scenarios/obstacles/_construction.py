@@ -18,6 +18,7 @@ from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.lane_paths import LanePath, lane_ahead, lane_behind, opposite_lane, path_of
 from jaywalk.client.placing import DROP_M, check_side, place_on_route
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.catalogue import (
     FAIL2DRIVE,
@@ -182,7 +183,7 @@ class OppositeConstruction(OnLane):
             ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
         ) -> Any:
             pose = path.pose(at_m + ahead_m, up_m)
-            yaw = np.deg2rad(pose.rotation.yaw)
+            yaw = yaw_rad(pose)
             spot = pose.location
             return carla.Transform(
                 carla.Location(

@@ -11,9 +11,9 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.geometry.geodesy import GeoLocation
 from jaywalk.server.encoding._structs import ActorEncoder, static_actor
 from jaywalk.server.encoding.codec import Dialect
-from jaywalk.server.sensors._geodesy import GeoLocation
 from jaywalk.server.sensors._readings import (
     CollisionReading,
     EventsReading,

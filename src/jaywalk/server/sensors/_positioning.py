@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from jaywalk.geometry.geodesy import locate_0915, locate_0916
 from jaywalk.server.sensors._base import Sensor
-from jaywalk.server.sensors._geodesy import locate_0915, locate_0916
 from jaywalk.server.sensors._readings import (
     GnssReading,
     ImuReading,

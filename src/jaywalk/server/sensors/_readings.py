@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors._geodesy import GeoLocation
+from jaywalk.geometry.geodesy import GeoLocation
 
 
 class SensorType(IntEnum):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import ActorKind
+from jaywalk.geometry.geodesy import DEFAULT_REFERENCE, GeoReference
 from jaywalk.server.sensors._figure import (
     FIGURE_PARTS,
     MOST_VEHICLE_PARTS,
@@ -28,7 +29,6 @@ from jaywalk.server.sensors._figure import (
     put_figure,
     put_vehicle,
 )
-from jaywalk.server.sensors._geodesy import DEFAULT_REFERENCE, GeoReference
 from jaywalk.server.sensors._solids import (
     CAPSULE,
     CYLINDER,

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
+from jaywalk.geometry.geodesy import GeoReference, parse_geo_reference
 from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.server.sensors._figure import LEGS, SKIN, TOP, Limbs, no_limbs
-from jaywalk.server.sensors._geodesy import GeoReference, parse_geo_reference
 from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene, Sky
 from jaywalk.server.sensors._solids import (
     CUT_OUT,

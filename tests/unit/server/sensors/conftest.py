@@ -3,7 +3,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors._geodesy import GeoReference
+from jaywalk.geometry.geodesy import GeoReference
 from jaywalk.server.sensors._scene import SceneBuilder, SensorScene
 from jaywalk.server.world._tables import ACTOR, Kind
 from jaywalk.town.ground import Ground, flat_ground

@@ -8,7 +8,7 @@ import pytest
 from sensor_payloads import payload
 
 from jaywalk.core.carla_enums import SemanticTag
-from jaywalk.server.sensors._geodesy import GeoReference
+from jaywalk.geometry.geodesy import GeoReference
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import SceneBuilder
 from jaywalk.server.session._world_view import pictures_of, sign_patterns

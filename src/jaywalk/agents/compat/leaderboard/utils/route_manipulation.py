@@ -15,7 +15,7 @@ from srunner.scenariomanager.carla_data_provider import (  # type: ignore[import
     CarlaDataProvider,
 )
 
-from jaywalk.town.ground import reference_deg, to_gps
+from jaywalk.geometry.geodesy import route_reference_deg, to_gps
 
 _CHANGES = (RoadOption.CHANGELANELEFT, RoadOption.CHANGELANERIGHT)
 
@@ -67,5 +67,5 @@ def _location_to_gps(lat_ref: float, lon_ref: float, location: Any) -> dict[str,
 
 
 def _get_latlon_ref(world: Any) -> tuple[float, float]:
-    found: tuple[float, float] = reference_deg(fromstring(world.get_map().to_opendrive()))
-    return found
+    reference: tuple[float, float] = route_reference_deg(fromstring(world.get_map().to_opendrive()))
+    return reference

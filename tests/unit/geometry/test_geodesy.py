@@ -2,7 +2,7 @@ import carla
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors._geodesy import (
+from jaywalk.geometry.geodesy import (
     DEFAULT_REFERENCE,
     GeoReference,
     locate_0915,
