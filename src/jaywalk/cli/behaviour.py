@@ -38,7 +38,7 @@ from jaywalk.forecasting.behaviour.tasks import Task, find_task
 _BLOCKS = ("base", "weighted", "soft", "hard", "conf_delta")
 
 
-def print_checks(checks: list[DatasetCheck], as_json: bool) -> None:
+def print_checks(checks: list[DatasetCheck], folder: Path, as_json: bool) -> None:
     """Print what a check of datasets found."""
     if as_json:
         print_json(
@@ -60,7 +60,10 @@ def print_checks(checks: list[DatasetCheck], as_json: bool) -> None:
         for defect in found.defects:
             places = f" (e.g. {', '.join(defect.examples[:3])})" if defect.examples else ""
             print_line(f"{defect.severity}: {defect.code}: {defect.count} {defect.message}{places}")
-    print_line("next: jaywalk behaviour counts --task action --dataset jaad --annotations DIR")
+    print_line(
+        f"next: jaywalk behaviour counts --task action --dataset {checks[0].dataset} "
+        f"--annotations {folder}"
+    )
 
 
 def print_counts(task: Task, table: pl.DataFrame, as_json: bool) -> None:
@@ -71,7 +74,7 @@ def print_counts(task: Task, table: pl.DataFrame, as_json: bool) -> None:
     print_table(table.columns, [[str(value) for value in row] for row in table.iter_rows()])
 
 
-def print_score(report: dict[str, Any]) -> None:
+def print_score(report: dict[str, Any], again: str) -> None:
     """Print the scores of a model."""
     say(
         f"{report['task_id']} {report['split']}: {report['n_samples']} samples of "
@@ -95,7 +98,7 @@ def print_score(report: dict[str, Any]) -> None:
             *(f"{name}={_show(base[name])}{_interval(base, name)}" for name in ("map", "bacc")),
         ]
         print_table([], [row])
-    finish([], "jaywalk behaviour compare, or score --by scale,state")
+    finish([], again)
 
 
 def print_comparison(report: dict[str, Any]) -> None:
@@ -192,7 +195,7 @@ def check(
     Example: jaywalk behaviour data check JAAD
     """
     checks = check_datasets(folder)
-    print_checks(checks, as_json)
+    print_checks(checks, folder, as_json)
     raise typer.Exit(0 if all(found.ok for found in checks) else 1)
 
 
@@ -231,7 +234,10 @@ def samples(
     table = task_samples(data, chosen, split)
     table.write_csv(out)
     print_line(f"{chosen.task_id} {split}: {table.height} samples written to {out}")
-    print_line("next: predict them, then jaywalk behaviour score")
+    print_line(
+        f"next: jaywalk behaviour train --model forest --task {task} --dataset {dataset} "
+        f"--annotations {annotations} --out forest"
+    )
 
 
 @app.command()
@@ -272,7 +278,11 @@ def score(
     if per_instance is not None:
         instance_table(chosen, kept, confidence).write_csv(per_instance)
         say(f"pedestrians written to {per_instance}")
-    print_json(report) if as_json else print_score(report)
+    again = (
+        f"jaywalk behaviour score --task {task} --dataset {dataset} --annotations {annotations} "
+        f"--predictions {predictions} --by scale"
+    )
+    print_json(report) if as_json else print_score(report, again)
 
 
 @app.command()
@@ -352,7 +362,10 @@ def baseline(
     columns = {name: probabilities[:, i] for i, name in enumerate(task.class_names)}
     drawn.select("sample_id").with_columns(**columns).write_csv(out)
     print_line(f"{model}: {drawn.height} rows written to {out}")
-    print_line(f"next: jaywalk behaviour score --task risk --dataset {dataset} --predictions {out}")
+    print_line(
+        f"next: jaywalk behaviour score --task risk --dataset {dataset} --annotations "
+        f"{annotations} --predictions {out}"
+    )
 
 
 @app.command()

@@ -233,7 +233,13 @@ def choose(
         return
     names = [name for name in rows[0] if name not in {"folder", "task"}]
     print_table(names, [[_cell(row[name]) for name in names] for row in rows])
-    finish([f"chosen by validation {by}: {rows[0]['folder']}"], "jaywalk behaviour score")
+    chosen = rows[0]["folder"]
+    dataset = _about(Path(chosen)).get("dataset", "jaad")
+    finish(
+        [f"chosen by validation {by}: {chosen}"],
+        f"jaywalk behaviour predict {chosen} --dataset {dataset} --annotations DIR "
+        "--out predictions.csv",
+    )
 
 
 def _about(folder: Path) -> dict[str, Any]:

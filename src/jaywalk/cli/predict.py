@@ -89,10 +89,13 @@ def evaluate(
     forecasts_png: Annotated[
         Path | None, typer.Option(help="Draw some forecasts on the map into this file.")
     ] = None,
+    level: Annotated[
+        int, typer.Option(min=1, max=99, help="Per cent of the intervals; the paper has 50.")
+    ] = 95,
     seed: Annotated[int, typer.Option(help="Seed of draws and bootstrap.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """IRS, NLL, ADE, FDE and ECE by horizon, with 50 % BCa intervals over tracks.
+    """IRS, NLL, ADE, FDE and ECE by horizon, with 95 % BCa intervals over tracks.
 
     Spreads are fitted on other scenes than those judged; a trained network judges nothing it
     learnt from if --split test is given.
@@ -117,7 +120,8 @@ def evaluate(
     windows = build_windows(table, **times).with_context(table)
     meetings = roi_samples(table, windows)
     say(f"{len(windows)} windows, {len(meetings)} relevant meetings with a vehicle")
-    settings = Settings(draws=draws, resamples=resamples, folds=1 if in_sample else 5, seed=seed)
+    folds = 1 if in_sample else 5
+    settings = Settings(draws=draws, resamples=resamples, level=level / 100, folds=folds, seed=seed)
     scores = {}
     results: dict[str, Any] = {}
     for name, model in models.items():
@@ -131,6 +135,7 @@ def evaluate(
         "fitted_on": "the judged scenes (in sample)" if in_sample else "other scenes (5 folds)",
         "draws": draws,
         "resamples": resamples,
+        "level": level / 100,
         "seed": seed,
         **times,
         "excluded": {**table.excluded, **windows.excluded},
@@ -150,9 +155,14 @@ def evaluate(
     if as_json:
         print_json(output)
         return
-    _print_results(results)
+    _print_results(results, level)
     pictures = [f"figure: {file}" for file in (png, forecasts_png) if file]
-    finish(pictures, f"jaywalk predict eval {data} --json --pairs")
+    again = [f"jaywalk predict eval {data}"]
+    again += [f"--source {source}"] if source else []
+    again += [f"--split {split}"] if split else []
+    again += [f"--predictor {name}" for name in predictors or ()]
+    again += ["--pairs"] if len(results) > 1 and not pairs else []
+    finish(pictures, " ".join([*again, "--json"]))
 
 
 def open_data(data: Path, format_name: str, source: str) -> Any:
@@ -201,19 +211,20 @@ def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[
     }
 
 
-def _print_results(results: dict[str, Any]) -> None:
+def _print_results(results: dict[str, Any], level: int) -> None:
     rows = []
     for name, horizons in results.items():
         for row in horizons:
             cells = [
-                f"{_text(row[m]['value'])} [{', '.join(map(_text, row[m]['ci50']))}]"
+                f"{_text(row[m]['value'])} [{', '.join(map(_text, row[m][f'ci{level}']))}]"
                 for m in ("irs", "nll", "ade", "fde", "ece")
             ]
             counts = f"{row['n_positive']}/{row['n_samples']}"
             rows.append([name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"])])
             for text in row["warnings"]:
                 say(f"{name}, {row['horizon_s']:g} s: {text}")
-    columns = ["predictor", "horizon s", "IRS", "NLL", "ADE m", "FDE m", "ECE", "pos/n", "tracks"]
+    metrics = [f"{name} [{level} %]" for name in ("IRS", "NLL", "ADE m", "FDE m", "ECE")]
+    columns = ["predictor", "horizon s", *metrics, "pos/n", "tracks"]
     print_table(columns, rows)
 
 

@@ -235,7 +235,7 @@ def _judged(
     test = of_split(table, "test")
     windows = build_windows(test, every_s=every_s).with_context(test)
     meetings = roi_samples(test, windows)
-    settings = Settings(draws=draws, resamples=resamples, folds=1)
+    settings = Settings(draws=draws, resamples=resamples, level=0.5, folds=1)  # as the paper
     scores = {}
     for name, file in files.items():
         say(f"judging {name}")

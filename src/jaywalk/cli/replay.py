@@ -27,7 +27,7 @@ def replay(
 ) -> None:
     """Draw an episode from its record alone: no simulator, no agent.
 
-    Example: jaywalk replay runs/smoke-blind harbour-03-s1 --mp4 crash.mp4
+    Example: jaywalk replay runs/smoke-blind 01-harbour-hidden-s1 --mp4 crash.mp4
     """
     from jaywalk.report.replay import find_episode, write_film, write_still
     from jaywalk.report.rerun_file import write_rerun

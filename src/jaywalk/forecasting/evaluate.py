@@ -104,14 +104,14 @@ class Settings:
     Attributes:
         draws: Monte Carlo draws per sample (the paper: 1000).
         resamples: Bootstrap replicates.
-        level: Confidence level of every interval.
+        level: Confidence level of every interval (the paper: 0.5).
         folds: Groups of scenes for cross-fitting; 1 fits and evaluates on the same data.
         seed: Seed of draws and bootstrap.
     """
 
     draws: int = 1000
     resamples: int = 10_000
-    level: float = 0.5
+    level: float = 0.95
     folds: int = 5
     seed: int = 0
 

@@ -72,7 +72,7 @@ def test_eval(clips, tmp_path):
         for row in rows:
             assert {"n_tracks", "n_samples", "n_positive", "warnings"} <= set(row)
             for metric in ("irs", "nll", "ade", "fde", "ece"):
-                assert len(row[metric]["ci50"]) == 2
+                assert len(row[metric]["ci95"]) == 2
     assert {pair["metric"] for pair in result["pairs"]} == {"irs", "nll"}
     nll = [p for p in result["pairs"] if p["metric"] == "nll"]
     assert all(p["significant"] and p["difference"] > 0 for p in nll)

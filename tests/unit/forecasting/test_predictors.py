@@ -264,7 +264,7 @@ def test_evaluation_ranks_predictors_and_repeats_itself(crowd):
         assert better["fde"]["value"] < worse["fde"]["value"]
         assert better["n_positive"] == worse["n_positive"] > 0
         assert better["irs"]["value"] > worse["irs"]["value"]
-        low, high = better["nll"]["ci50"]
+        low, high = better["nll"]["ci95"]
         assert low < better["nll"]["value"] < high
     fold = fold_of(windows, 3)
     for scene in np.unique(windows.scene):
