@@ -139,7 +139,7 @@ def _read_episode(folder: Path) -> Episode:
         text = read_text(path, "a record")
         loose = Episode.model_validate_json(text)
     except (ValidationError, UnicodeDecodeError) as problem:
-        raise DataError(f"{path} is cut off or edited: {_first_line(problem)}.") from problem
+        raise DataError(f"{path} is cut off or edited: {first_line(problem)}.") from problem
     if loose.format != FORMAT:
         raise DataError(f"{path} has format '{loose.format}', expected '{FORMAT}'.")
     if loose.schema_version != SCHEMA_VERSION:
@@ -152,7 +152,8 @@ def _read_episode(folder: Path) -> Episode:
     return loose
 
 
-def _first_line(problem: Exception) -> str:
+def first_line(problem: Exception) -> str:
+    """Return what went wrong in one short line."""
     return " ".join(str(problem).split())[:200]
 
 
@@ -165,7 +166,7 @@ def _check_table(folder: Path, table: Table, episode: Episode) -> None:
             schema, rows = file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowException, OSError) as problem:
         raise DataError(
-            f"{path} is cut off or damaged: {_first_line(problem)}. Copy it again, or run the "
+            f"{path} is cut off or damaged: {first_line(problem)}. Copy it again, or run the "
             "episode again."
         ) from problem
     for column in table.columns:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jaywalk.core.errors import DataError
 from jaywalk.record.episode import EPISODE_FILE
 from jaywalk.record.reader import find_records
+from jaywalk.record.writer import record_hash
 
 STATE_FILE: Final = "run.sqlite"
 CONFIG_FILE: Final = "config.json"
@@ -83,11 +84,46 @@ class RunFolder:
         """
         if not self.state_file.is_file():
             return None
+        return [str(row[0]) for row in self._select("episode_id FROM episodes ORDER BY rowid")]
+
+    def written_hashes(self) -> dict[str, str]:
+        """Return the hash of each finished record when it was written, by episode.
+
+        Empty if the run keeps no state file.
+
+        Raises:
+            DataError: The state file cannot be read.
+        """
+        if not self.state_file.is_file():
+            return {}
+        rows = self._select("episode_id, record_hash FROM episodes WHERE state = 'done'")
+        return {str(name): str(digest) for name, digest in rows if digest}
+
+    def _select(self, what: str) -> list[tuple[Any, ...]]:
         try:
             with closing(sqlite3.connect(f"file:{self.state_file}?mode=ro", uri=True)) as base:
-                rows = base.execute("SELECT episode_id FROM episodes ORDER BY rowid").fetchall()
+                return base.execute(f"SELECT {what}").fetchall()
         except sqlite3.Error as problem:
             raise DataError(
                 f"{self.state_file} cannot be read as the list of a run: {problem}."
             ) from problem
-        return [str(row[0]) for row in rows]
+
+
+def checked_hash(folder: Path, expected: str) -> str:
+    """Return the hash of a record.
+
+    Args:
+        folder: Folder of the record.
+        expected: Hash of the record when it was written; "" if unknown.
+
+    Raises:
+        DataError: The record is damaged, or its content has another hash.
+    """
+    digest = record_hash(folder)
+    if expected and digest != expected:
+        raise DataError(
+            f"{folder} was changed after it was written: its content has the hash {digest[:12]}, "
+            f"{STATE_FILE} says {expected[:12]}. 'jaywalk run' with the same options drives it "
+            "again."
+        )
+    return digest

@@ -23,22 +23,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record import columns as c
 from jaywalk.record._schema import BY_NAME, STATES, TABLES, Table
 from jaywalk.record.episode import EPISODE_FILE, Episode
 from jaywalk.record.files import open_table, rows_to_table, sync_file, write_table
-from jaywalk.record.reader import open_record
+from jaywalk.record.reader import first_line, open_record
 from jaywalk.record.rows import Rows, StateSpool, states_to_table
 
 
 def record_hash(folder: Path | str) -> str:
-    """SHA-256 (hex) of everything in a record but its wall times and code versions."""
+    """SHA-256 (hex) of everything in a record but its wall times and code versions.
+
+    Raises:
+        DataError: The record is not complete or cannot be read.
+    """
     record = open_record(folder)
     digest = hashlib.sha256(record.episode.hashed_json().encode())
     for table in TABLES:
         digest.update(f"\0table {table.name}\0".encode())
-        digest.update(hash_table(table, pq.read_table(record.folder / table.file_name)))
+        # Without read-ahead, which costs more than it saves for files of this size.
+        path = record.folder / table.file_name
+        try:
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                digest.update(hash_table(table, file.read(use_threads=False)))
+        except (OSError, pa.ArrowException) as problem:
+            raise DataError(f"{path} is damaged: {first_line(problem)}.") from problem
     return digest.hexdigest()
 
 
@@ -66,9 +76,12 @@ def _feed(digest: Any, values: Any) -> None:
         for field in values.flatten():
             _feed(digest, field)
     elif pa.types.is_string(kind):
-        words = [word.encode() for word in values.fill_null("").to_pylist()]
-        digest.update(np.array([len(word) for word in words], "<i8").tobytes())
-        digest.update(b"".join(words))
+        if len(values):
+            filled = values.fill_null("")
+            _, offsets, text = filled.buffers()
+            ends = np.frombuffer(offsets, "<i4")[filled.offset : filled.offset + len(filled) + 1]
+            digest.update(np.diff(ends).astype("<i8").tobytes())
+            digest.update(memoryview(text or b"")[ends[0] : ends[-1]])
     elif pa.types.is_boolean(kind):
         bits = values.fill_null(False).to_numpy(zero_copy_only=False)
         digest.update(np.packbits(bits).tobytes())

@@ -27,7 +27,7 @@ import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.record.episode import EPISODE_FILE
 from jaywalk.record.queries import end_s
-from jaywalk.record.run import RunFolder
+from jaywalk.record.run import RunFolder, checked_hash
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.state import DONE, RunState
 
@@ -201,9 +201,7 @@ def adopt(
         found = record.episode
         if found.episode_id != episode_id:
             raise DataError(f"{folder} is the record of '{found.episode_id}'.")
-        digest = jaywalk.record.record_hash(folder)
-        if expected and digest != expected:
-            raise DataError(f"{folder} was changed after it was written: its hash is another one.")
+        digest = checked_hash(folder, expected)
         simulated_s = end_s(record)
     except (DataError, OSError, pa.ArrowException, pl.exceptions.PolarsError) as problem:
         aside = _put_aside(folder)

@@ -59,10 +59,12 @@ def _strip_poses(strip: LaneStrip, spacing_m: float, forbidden: cKDTree | None) 
 
 def _pose_at(strip: LaneStrip, s_m: float) -> CarlaPose | None:
     k = min(max(int(np.searchsorted(strip.s_m, s_m)), 1), len(strip.s_m) - 1)
-    if strip.width_m[k - 1 : k + 1].min() < 2.2:  # the lane is still widening or narrowing
+    # Only these two samples: a long lane has a million.
+    inner, outer = strip.inner_m[k - 1 : k + 1], strip.outer_m[k - 1 : k + 1]
+    if np.hypot(*(outer - inner)[:, :2].T).min() < 2.2:  # the lane is still widening or narrowing
         return None
     part = (s_m - strip.s_m[k - 1]) / (strip.s_m[k] - strip.s_m[k - 1])
-    ends = strip.centre_m[k - 1 : k + 1]
+    ends = 0.5 * (inner + outer)
     x, y, z = (1.0 - part) * ends[0] + part * ends[1]
     dx, dy, dz = (ends[1] - ends[0]) * (-1.0 if strip.lane.lane_id > 0 else 1.0)
     return CarlaPose(

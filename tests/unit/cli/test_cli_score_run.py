@@ -1,12 +1,18 @@
 import json
+import re
+import sqlite3
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from driving_scenes import cruise, write_drive
 from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
 from jaywalk.cli.score import few_lines
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
+from jaywalk.record import record_hash
 
 
 @pytest.fixture
@@ -78,12 +84,10 @@ def test_warnings_name_the_figures_that_rest_on_few_scenarios():
 
 
 def test_missing_episodes_give_exit_code_4(run):
-    import sqlite3
-
     with sqlite3.connect(run / "run.sqlite") as base:
-        base.execute("CREATE TABLE episodes (episode_id TEXT PRIMARY KEY, state TEXT)")
+        base.execute("CREATE TABLE episodes (episode_id TEXT, state TEXT, record_hash TEXT)")
         names = [("open-s1",), ("open-s2",), ("open-s3",)]
-        base.executemany("INSERT INTO episodes VALUES (?, 'pending')", names)
+        base.executemany("INSERT INTO episodes VALUES (?, 'pending', '')", names)
     base.close()
     done = score(run, "--protocol", "fail2drive")
     assert done.exit_code == 4
@@ -95,3 +99,66 @@ def test_options_of_result_files_do_not_go_with_a_run(run):
         done = score(run, "--protocol", "fail2drive", *more)
         assert isinstance(done.exception, UsageError)
     assert isinstance(score().exception, UsageError)
+
+
+@pytest.fixture
+def changed(run):
+    """The run with its hashes noted; afterwards the second record was edited."""
+    folders = {name: run / "episodes" / name for name in ("open-s1", "open-s2")}
+    with sqlite3.connect(run / "run.sqlite") as base:
+        base.execute("CREATE TABLE episodes (episode_id TEXT, state TEXT, record_hash TEXT)")
+        rows = [(name, "done", record_hash(folder)) for name, folder in folders.items()]
+        base.executemany("INSERT INTO episodes VALUES (?, ?, ?)", rows)
+    base.close()
+    assert score(run).exit_code == 0
+    path = folders["open-s2"] / "states.parquet"
+    table = pq.read_table(path)
+    x_m = pc.add(table["x_m"], pa.scalar(0.5, pa.float32()))
+    pq.write_table(table.set_column(table.schema.get_field_index("x_m"), "x_m", x_m), path)
+    return run
+
+
+_CHANGED = "not scored: episodes/open-s2: .* was changed after it was written: .* has the hash"
+
+
+def test_a_record_that_was_changed_is_named_and_not_scored(changed):
+    done = score(changed, "--protocol", "leaderboard-2.1")
+    assert done.exit_code == 4
+    assert re.search(f"warning: {_CHANGED}", done.stderr)
+    assert "INCOMPLETE: 1 of 2 missing, counted as zero: open-s2" in done.stderr
+    plain = json.loads(score(changed, "--json").stdout)
+    assert (plain["status"], plain["missing"]) == ("INCOMPLETE", ["open-s2"])
+    assert any(re.search(_CHANGED, line) for line in plain["warnings"])
+    with pytest.raises(DataError, match="open-s2 was changed after it was written"):
+        raise score(changed, "--by", "class").exception
+
+
+def test_a_record_with_a_damaged_page_is_named_and_not_scored(changed):
+    path = changed / "episodes" / "open-s1" / "states.parquet"
+    raw = bytearray(path.read_bytes())
+    raw[100:400] = bytes(300)
+    path.write_bytes(raw)
+    done = score(changed)
+    assert done.exit_code == 4
+    assert re.search(r"not scored: episodes/open-s1: .*states\.parquet is damaged", done.stderr)
+    (changed / "run.sqlite").unlink()  # nor without the list of hashes
+    done = score(changed)
+    assert done.exit_code == 4
+    assert "warning: not scored: episodes/open-s1: " in done.stderr
+
+
+def test_compare_and_report_name_a_record_that_was_changed(changed, tmp_path):
+    other = tmp_path / "other"
+    for seed in (1, 2):
+        write_drive(other, cruise(0.0, 101.5, 8.0), episode_id=f"open-s{seed}", seed=seed)
+    both = [str(other), str(changed)]
+    done = CliRunner().invoke(app, ["compare", *both])
+    assert done.exit_code == 4
+    assert re.search(_CHANGED, done.output)
+    plain = json.loads(CliRunner().invoke(app, ["compare", *both, "--json"]).stdout)
+    assert any(re.search(_CHANGED, line) for line in plain["warnings"])
+    page = tmp_path / "report.html"
+    done = CliRunner().invoke(app, ["report", *both, "-o", str(page), "--most-episodes", "0"])
+    assert done.exit_code == 0, done.output
+    assert "INCOMPLETE" in done.output
+    assert re.search(_CHANGED, page.read_text())

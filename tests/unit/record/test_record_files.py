@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ from record_scenes import write_episode
 import jaywalk.record
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record import SharedFiles, find_records, record_hash, remove_unfinished
-from jaywalk.record._schema import TABLES
+from jaywalk.record._schema import BY_NAME, TABLES
 from jaywalk.record.rows import KIND_VEHICLE
+from jaywalk.record.writer import hash_table
 
 
 @pytest.fixture
@@ -143,6 +145,22 @@ def test_the_hash_sees_a_changed_value(folder, table, column, changes):
     field = data.schema.field(where)
     pq.write_table(data.set_column(where, field, pa.array(values, field.type)), path)
     assert (record_hash(folder) != before) == changes
+
+
+def test_texts_are_hashed_by_length_and_bytes():
+    """Hashes of the baselines rely on this form, also for parts of arrays and empty ones."""
+    words = ["", None, "walker", "Füßgänger 🚶", None, "x"]
+    column = next(k for k in BY_NAME["actors"].columns if k.name == "type_id")
+    table = replace(BY_NAME["actors"], columns=(column,))
+    for part in (slice(0, 6), slice(2, 5), slice(1, 2), slice(0, 0)):
+        some = words[part]
+        data = pa.table({"type_id": pa.array(words).slice(part.start, len(some))})
+        raw = [(word or "").encode() for word in some]
+        plain = hashlib.sha256(f"{len(some)}".encode())
+        plain.update(b"\0type_id:string\0")
+        plain.update(np.packbits(np.array([word is not None for word in some], np.bool_)).tobytes())
+        plain.update(np.array([len(word) for word in raw], "<i8").tobytes() + b"".join(raw))
+        assert hash_table(table, data) == plain.digest()
 
 
 def test_a_null_is_not_a_zero(tmp_path):

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import json
+import math
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from jaywalk.cli.town import app
 from jaywalk.core.errors import DataError
 from jaywalk.town.check import check_opendrive, probe
+from jaywalk.town.lanes import LaneStrip, lane_strips
+from jaywalk.town.opendrive import parse_opendrive
+from jaywalk.town.roads import read_roads
+from jaywalk.town.waypoints import spawn_points
 
 
 def test_street_is_usable(tmp_path, street_opendrive):
@@ -67,3 +73,30 @@ def test_cli_lists_and_draws(tmp_path, street_opendrive, monkeypatch):
     assert png.read_bytes().startswith(b"\x89PNG")
     result = runner.invoke(app, ["show", "corner", "--png", str(tmp_path / "no" / "a.png")])
     assert result.exit_code == 3
+
+
+_LONG_ROAD = """<?xml version="1.0"?><OpenDRIVE><header revMajor="1" revMinor="4"/>
+<road name="" length="{m}" id="1" junction="-1">
+<planView><geometry s="0" x="0" y="0" hdg="0" length="{m}"><arc curvature="0.0001"/></geometry>
+</planView><lanes><laneSection s="0"><center><lane id="0" type="none"/></center><right>
+<lane id="-1" type="driving"><width sOffset="0" a="3.5" b="0" c="0" d="0"/></lane>
+</right></laneSection></lanes></road></OpenDRIVE>"""
+
+
+def test_starting_poses_of_a_long_road_do_not_compute_its_lanes_each(monkeypatch):
+    """Computing a whole lane for each pose took minutes for a road of 1,000 km."""
+    (strip,) = lane_strips(read_roads(parse_opendrive(_LONG_ROAD.format(m=50_000.0), "long")))
+    reads = []
+    for name in ("centre_m", "width_m"):
+        whole = getattr(LaneStrip, name).fget
+        monkeypatch.setattr(
+            LaneStrip, name, property(lambda self, read=whole: reads.append(1) or read(self))
+        )
+    poses = spawn_points([strip], [])
+    assert len(poses) == int((50_000.0 - 16.0) / 140.0) + 1
+    assert len(reads) <= 2
+    # The road is a circle of 10 km to the left; its right lane lies outside. y is mirrored.
+    off = [math.hypot(pose.x, pose.y + 10_000.0) - 10_001.75 for pose in poses]
+    assert np.abs(off).max() < 0.001
+    turned = [math.radians(pose.yaw) + math.atan2(pose.x, pose.y + 10_000.0) for pose in poses]
+    assert np.abs(np.sin(turned)).max() < 0.001

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import polars as pl
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.source_digest import SHORT
@@ -14,7 +17,7 @@ from jaywalk.metrics.driving.summary import EpisodeScore, RunScore
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.episode import Code
-from jaywalk.record.run import STATE_FILE, RunFolder
+from jaywalk.record.run import STATE_FILE, RunFolder, checked_hash
 
 Scorer = Callable[[Record, str], EpisodeScore]
 
@@ -33,7 +36,8 @@ def score_run(
     """Score all records of a run.
 
     Announced episodes come from ``run.sqlite``; without it, what is found is all there is. Records
-    that cannot be read or scored are missing, with a warning each.
+    that cannot be read or scored, or whose content does not have the hash in ``run.sqlite``, are
+    missing, with a warning each: ``jaywalk run`` would drive them again.
 
     Args:
         folder: Folder of the run.
@@ -123,12 +127,14 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
     if len(runs) > 1:
         places = _listed([one.relative_to(root).as_posix() for one in runs])
         raise UsageError(f"'{root}' holds several runs ({places}). Score each on its own.")
-    for folder in folders:
+    hashes = RunFolder(root).written_hashes()
+    for folder, checked in _while_hashing(folders, hashes):
         place = folder.relative_to(root).as_posix()
         try:
+            checked.result()
             record = open_record(folder)
             score = scorer(record, protocol)
-        except DataError as problem:
+        except (DataError, OSError, pl.exceptions.PolarsError) as problem:
             found.warnings.append(f"not scored: {place}: {problem}")
             found.unread.append(folder.name)
             continue
@@ -138,6 +144,23 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
         found.scores[score.episode_id] = replace(score, folder=place)
         found.codes[score.episode_id] = record.episode.code
     return found
+
+
+def _while_hashing(
+    folders: Sequence[Path], hashes: Mapping[str, str]
+) -> Iterator[tuple[Path, Future[object]]]:
+    """Yield each record with the check of its hash, which runs while others are scored."""
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        checks = [
+            pool.submit(checked_hash, folder, hashes[folder.name])
+            if folder.name in hashes
+            else pool.submit(str)  # its hash is not known
+            for folder in folders
+        ]
+        yield from zip(folders, checks, strict=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _cautions(episodes: Sequence[EpisodeScore]) -> list[str]:

@@ -29,6 +29,7 @@ from jaywalk.metrics.safety.person_hits import PersonHit, find_person_hits, read
 from jaywalk.metrics.spec import spec_of
 from jaywalk.record import Record, find_records
 from jaywalk.record import open as open_record
+from jaywalk.record.run import RunFolder, checked_hash
 from jaywalk.record.tracks import load_tracks
 from jaywalk.stats.clustered import clustered_rate
 from jaywalk.stats.intervals import FEW_CLUSTERS, Interval
@@ -254,13 +255,17 @@ def habit_table(run: Path, by: str) -> list[HabitRow]:
 
     Raises:
         UsageError: The grouping does not exist.
-        DataError: The folder holds no record.
+        DataError: The folder holds no record, or a record was changed after it was written.
     """
     if by not in GROUPS:
         raise UsageError(f"--by is '{by}', expected one of {', '.join(GROUPS)}.")
     folders = list(find_records(run))
     if not folders:
         raise DataError(f"'{run}' holds no record.")
+    hashes = RunFolder(run).written_hashes()
+    for folder in folders:
+        if folder.name in hashes:
+            checked_hash(folder, hashes[folder.name])
     met = [_meet(open_record(folder), by) for folder in folders]
     return table_of(met, by)
 

@@ -185,8 +185,9 @@ def test_a_minute_with_sixty_actors_is_scored(tmp_path):
 
 def announce(folder, *names):
     with sqlite3.connect(folder / "run.sqlite") as base:
-        base.execute("CREATE TABLE episodes (episode_id TEXT PRIMARY KEY, state TEXT)")
-        base.executemany("INSERT INTO episodes VALUES (?, 'done')", [(name,) for name in names])
+        base.execute("CREATE TABLE episodes (episode_id TEXT, state TEXT, record_hash TEXT)")
+        rows = [(name,) for name in names]
+        base.executemany("INSERT INTO episodes VALUES (?, 'done', '')", rows)
     base.close()
 
 
