@@ -64,7 +64,7 @@ class AgentsBenchmark:
         return {
             "calibration_ms": self.calibration_ms,
             "town": self.town,
-            "agents": [one.as_dict() for one in self.agents],
+            "agents": [agent.as_dict() for agent in self.agents],
         }
 
 
@@ -91,15 +91,15 @@ def bench_agents(
     say("pure-Python calibration loop")
     calibrated_ms = calibration_ms()
     item = replace(minute_route(town), vehicles=_VEHICLES, people=_PEOPLE)
-    found = []
+    results = []
     with SimulatorSession.embedded(town) as world:
         for name in chosen:
             say(f"{name}: {ticks} decisions")
             plan = EpisodePlan(
                 suite="bench", variant="", item=item, seed=_SEED, agent=AgentSpec(name=name)
             )
-            found.append(_drive(plan, world, ticks))
-    return AgentsBenchmark(calibration_ms=calibrated_ms, town=town, agents=tuple(found))
+            results.append(_drive(plan, world, ticks))
+    return AgentsBenchmark(calibration_ms=calibrated_ms, town=town, agents=tuple(results))
 
 
 def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost:

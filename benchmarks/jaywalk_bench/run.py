@@ -86,11 +86,11 @@ class RunBenchmark:
         """CPU microseconds per tick of one more vehicle, person, or actor of either kind."""
         main, empty, vehicles, people = self.episodes
 
-        def slope(one: EpisodeCost, other: EpisodeCost) -> float:
-            more = one.vehicles + one.people - other.vehicles - other.people
+        def slope(first: EpisodeCost, other: EpisodeCost) -> float:
+            more = first.vehicles + first.people - other.vehicles - other.people
             if more == 0:
                 return math.nan
-            return 1e3 * (one.driving_cpu_ms_per_tick - other.driving_cpu_ms_per_tick) / more
+            return 1e3 * (first.driving_cpu_ms_per_tick - other.driving_cpu_ms_per_tick) / more
 
         return {
             "vehicle": slope(vehicles, main),
