@@ -28,8 +28,8 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.box import box_points
+from jaywalk.runner.live_episode import LiveEpisode
 from jaywalk.runner.session import STEP_S
-from jaywalk.runner.staged import StagedEpisode
 from jaywalk.town.raster import ROAD, ROAD_LINE, SIDEWALK, SemanticRaster, fill_polygon, fill_strip
 from jaywalk.town.town import town_from_opendrive
 
@@ -109,23 +109,23 @@ class Look:
 class Looker:
     """Reader of the ticks of one episode."""
 
-    def __init__(self, stage: StagedEpisode) -> None:
-        self._stage = stage
-        self._line = make_line(stage.route, stage.map, DEFAULT_LIMIT_MPS)
-        self._perception = Perception(stage.carla_world, stage.ego)
-        self._signals = find_signals(stage.carla_world, self._line, STEP_S)
+    def __init__(self, episode: LiveEpisode) -> None:
+        self._episode = episode
+        self._line = make_line(episode.route, episode.map, DEFAULT_LIMIT_MPS)
+        self._perception = Perception(episode.world, episode.ego)
+        self._signals = find_signals(episode.world, self._line, STEP_S)
         self._along_m = 0.0
 
     def look(self, control: tuple[float, float, float]) -> Look:
         """Return the present tick; call at every tick, because it tracks the place on the line."""
-        snapshot, line = self._stage.snapshot, self._line
+        snapshot, line = self._episode.snapshot, self._line
         own = self._perception.own(snapshot)
         self._along_m = line.locate(own.x_m, own.y_m, int(self._along_m / STEP_M))
         at = min(int(self._along_m / STEP_M), len(line) - 1)
         yaw = float(line.yaw_rad[at])
         dx, dy = own.x_m - line.xy_m[at, 0], own.y_m - line.xy_m[at, 1]
         turn = own.yaw_rad - yaw
-        push: Any = snapshot.find(self._stage.ego.id).get_acceleration()
+        push: Any = snapshot.find(self._episode.ego.id).get_acceleration()
         cos, sin = np.cos(own.yaw_rad), np.sin(own.yaw_rad)
         return Look(
             own=own,
@@ -138,7 +138,7 @@ class Looker:
             offset_m=float(-dx * np.sin(yaw) + dy * np.cos(yaw)),
             heading_rad=float(wrap_angle(turn)),
             limit_mps=float(line.limit_mps[at]),
-            share=self._stage.progress.share,
+            share=self._episode.progress.share,
         )
 
 
@@ -322,15 +322,15 @@ def _space(one: Mapping[str, Any]) -> Any:
 class SensorView:
     """Sensors on the ego of one episode."""
 
-    def __init__(self, stage: StagedEpisode, sensors: Sequence[Mapping[str, Any]]) -> None:
-        self._stage, self._sensors = stage, sensors
-        self._rig = SensorRig(stage.carla_world, stage.ego, sensors)
-        stage.ego.apply_control(carla.VehicleControl(hand_brake=True))
-        stage.carla_world.tick()  # the first frame they measure
+    def __init__(self, episode: LiveEpisode, sensors: Sequence[Mapping[str, Any]]) -> None:
+        self._episode, self._sensors = episode, sensors
+        self._rig = SensorRig(episode.world, episode.ego, sensors)
+        episode.ego.apply_control(carla.VehicleControl(hand_brake=True))
+        episode.world.tick()  # the first frame they measure
 
     def read(self) -> dict[str, NDArray[Any]]:
         """Return the measurements of the present tick."""
-        data = self._rig.read(self._stage.snapshot.frame, self._stage.snapshot)
+        data = self._rig.read(self._episode.snapshot.frame, self._episode.snapshot)
         return {
             str(sensor["id"]): _fixed(sensor["type"], data[sensor["id"]][1])
             for sensor in self._sensors

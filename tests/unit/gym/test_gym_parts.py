@@ -10,7 +10,7 @@ import pytest
 
 from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, EgoVehicle, Observation
 from jaywalk.core.errors import UsageError
-from jaywalk.runner.staged import EgoHit
+from jaywalk.runner.live_episode import EgoHit
 
 pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 

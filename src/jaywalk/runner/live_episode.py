@@ -45,11 +45,11 @@ from jaywalk.record.rows import landmark_row, weather_row
 from jaywalk.record.run import RunFolder
 from jaywalk.record.writer import EpisodeWriter
 from jaywalk.runner._code import code_of_episode
-from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
+from jaywalk.runner.spawning import spawn_actors
 from jaywalk.scenarios.formats.route_xml import WeatherPoint
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute
@@ -175,7 +175,7 @@ Heartbeat = Callable[[float, float, str], None]
 
 _HEARTBEAT_TICKS: Final = 20
 _LAMPS_TICKS: Final = 10
-_FAREWELL_TICKS: Final = 2  # for the last messages of the collision sensor to arrive
+_FINAL_TICKS: Final = 2  # for the last messages of the collision sensor to arrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ def silent(simulated_s: float, share: float, doing: str) -> None:
     """Ignore a heartbeat."""
 
 
-class StagedEpisode:
+class LiveEpisode:
     """One episode: opened, moved tick by tick, finished with a record or discarded.
 
     Attributes:
@@ -206,7 +206,7 @@ class StagedEpisode:
     def __init__(
         self,
         plan: EpisodePlan,
-        world: SimulatorSession,
+        session: SimulatorSession,
         run_folder: Path | None,
         heartbeat: Heartbeat = silent,
         episode_id: str = "",
@@ -215,30 +215,30 @@ class StagedEpisode:
 
         Args:
             plan: Episode to run.
-            world: Session to run it in.
+            session: Session to run it in.
             run_folder: Run that the record belongs to; None: nothing is recorded.
             heartbeat: Called from time to time with the progress of the episode.
             episode_id: Name of the record, if different from that of the plan.
         """
         self.episode_id = episode_id or plan.episode_id
-        self.plan, self.server, self.heartbeat = plan, world, heartbeat
+        self.plan, self.session, self.heartbeat = plan, session, heartbeat
         self._agent = Agent(name=plan.agent.name, arguments=plan.agent.arguments)
         self._run_folder = run_folder
         self._started = datetime.now(UTC)
         self._clock_s = time.monotonic()
         heartbeat(0.0, 0.0, "loading")
-        self.carla_world = world.fresh(
+        self.world = session.fresh(
             plan.item.route.town, plan.options.opendrive, wet_grip=plan.item.wet_grip
         )
-        self.map = self.carla_world.get_map()
+        self.map = self.world.get_map()
         self.opendrive: bytes = self.map.to_opendrive().encode()
         self.map_key = hashlib.sha256(self.opendrive).hexdigest()
         points = [keypoint.position_m for keypoint in plan.item.route.keypoints]
-        self.route = world.planner(self.map_key, self.map).plan(points)
+        self.route = session.planner(self.map_key, self.map).plan(points)
         self._weather = RouteWeather(plan.item.route.weathers)
-        sky = self._weather.advance(self.carla_world, 0.0)
-        heartbeat(0.0, 0.0, "setting the stage")
-        self.cast = set_the_stage(plan, world, self.carla_world, self.route, self.map_key)
+        sky = self._weather.advance(self.world, 0.0)
+        heartbeat(0.0, 0.0, "spawning actors")
+        self.actors = spawn_actors(plan, session, self.world, self.route, self.map_key)
         self.progress = RouteProgress(self.route)
         self.snapshot: Any = None
         self.tick = -1
@@ -251,7 +251,7 @@ class StagedEpisode:
         self._capture: EpisodeCapture | None = None
         if run_folder is not None:
             folder = RunFolder(run_folder).episode(self.episode_id)
-            self._capture = EpisodeCapture(folder, self.carla_world.get_actors, self.ego.id)
+            self._capture = EpisodeCapture(folder, self.world.get_actors, self.ego.id)
         try:
             self._record_beginning(sky)
             self._sensor = self._listen()
@@ -262,7 +262,7 @@ class StagedEpisode:
     @property
     def ego(self) -> Any:
         """The ego."""
-        return self.cast.ego
+        return self.actors.ego
 
     @property
     def wall_s(self) -> float:
@@ -273,15 +273,15 @@ class StagedEpisode:
         if self._capture is None:
             return
         self._capture.writer.add("weather", tick=0, **weather_row(sky))
-        self._capture.intended_classes = self.cast.intended_classes()
+        self._capture.intended_classes = self.actors.intended_classes()
 
     def _listen(self) -> Any:
         """Attach a collision sensor to the ego.
 
         It reports impulses, and hits of scenery that has no actor.
         """
-        model = self.carla_world.get_blueprint_library().find("sensor.other.collision")
-        sensor = self.carla_world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
+        model = self.world.get_blueprint_library().find("sensor.other.collision")
+        sensor = self.world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
         capture, hits = self._capture, self.hits
 
         def on_hit(event: Any) -> None:
@@ -297,7 +297,7 @@ class StagedEpisode:
                 )
 
         sensor.listen(on_hit)
-        self.carla_world.tick()
+        self.world.tick()
         return sensor
 
     # -- the loop --------------------------------------------------------------------------------
@@ -314,13 +314,13 @@ class StagedEpisode:
             return EGO_REMOVED
         place, self._speed_mps = ego.get_transform().location, ego.get_velocity().length()
         self.progress.follow(place.x, place.y, place.z)
-        return self._rules.judge(self.elapsed_s, self._speed_mps, self.cast, self.progress)
+        return self._rules.judge(self.elapsed_s, self._speed_mps, self.actors, self.progress)
 
     def prepare(self) -> None:
         """Let all actors except the ego act on the present snapshot."""
         if self.tick % _HEARTBEAT_TICKS == 0:
             self.heartbeat(self.elapsed_s, self.progress.share, "driving")
-        sky = self._weather.advance(self.carla_world, self.progress.share)
+        sky = self._weather.advance(self.world, self.progress.share)
         if sky is not None and self._capture is not None:
             self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
         moment = EgoMoment(
@@ -330,35 +330,35 @@ class StagedEpisode:
             ego_along_m=self.progress.along_m,
             ego_speed_mps=self._speed_mps,
         )
-        self.cast.advance(moment)
-        if self._capture is not None and self.cast.posed is not None:
-            self._capture.pose_states = self.cast.posed.playing()
+        self.actors.advance(moment)
+        if self._capture is not None and self.actors.posed is not None:
+            self._capture.pose_states = self.actors.posed.playing()
         self._note_events()
 
     def move(self, decision: Decision) -> None:
         """Apply the driver's decision and tick the world once."""
-        self.ego.apply_control(self.cast.disturbed(decision.control))
+        self.ego.apply_control(self.actors.disturbed(decision.control))
         if self._capture is not None:
             add_decision(self._capture, self.ego, decision, self.progress)
-        self.carla_world.tick()
+        self.world.tick()
         self._look()
 
     def _look(self) -> None:
-        self.snapshot = self.carla_world.get_snapshot()
+        self.snapshot = self.world.get_snapshot()
         if self.tick < 0:
             self._began_s = self.snapshot.timestamp.elapsed_seconds
             self._first_frame = self.snapshot.frame
         capture = self._capture
         if capture is not None:
             if self.tick >= 0 and self.tick % _LAMPS_TICKS == 0:
-                lamps = self.carla_world.get_vehicles_light_states()
+                lamps = self.world.get_vehicles_light_states()
                 capture.lamps = {one: int(flags) for one, flags in lamps.items()}
             capture.observe(self.snapshot)
         self.tick = self.snapshot.frame - self._first_frame
 
     def _note_events(self) -> None:
         """Record the scenarios' events since the last tick, with the record's actor numbers."""
-        self.events = self.cast.take_events()
+        self.events = self.actors.take_events()
         if self._capture is None:
             return
         for event in self.events:
@@ -384,14 +384,14 @@ class StagedEpisode:
 
     def finish(self, reason: str, failure: str = "") -> Path | None:
         """Write the record; return its folder, or None if nothing is recorded."""
-        for _ in range(_FAREWELL_TICKS):
-            self.carla_world.tick()
+        for _ in range(_FINAL_TICKS):
+            self.world.tick()
         self._sensor.stop()
         capture, run_folder = self._capture, self._run_folder
         if capture is None or run_folder is None:
             return None
         add_route(capture.writer, self.route)
-        signs = sorted(self.carla_world.get_actors().filter("traffic.*"), key=lambda one: one.id)
+        signs = sorted(self.world.get_actors().filter("traffic.*"), key=lambda one: one.id)
         capture.add_landmarks([landmark_row(sign) for sign in signs])
         files = {"opendrive": SharedFiles(run_folder).add(self.opendrive, ".xodr")}
         return capture.finish(self._describe(reason, failure, files))
@@ -402,7 +402,7 @@ class StagedEpisode:
             self._capture.discard()
 
     def _describe(self, reason: str, failure: str, files: dict[str, SharedFile]) -> Episode:
-        plan, server = self.plan, self.server
+        plan, session = self.plan, self.session
         return Episode(
             episode_id=self.episode_id,
             suite=plan.suite,
@@ -421,12 +421,12 @@ class StagedEpisode:
             seed=plan.seed,
             agent=self._agent,
             server=Server(
-                kind=server.kind,
-                version=server.server_version,
+                kind=session.kind,
+                version=session.server_version,
                 settings={
                     "synchronous_mode": True,
                     "fixed_delta_seconds": STEP_S,
-                    **wet_grip_settings(server.wet_grip),
+                    **wet_grip_settings(session.wet_grip),
                 },
             ),
             route=RecordedRoute(
@@ -446,7 +446,7 @@ class StagedEpisode:
                 started_utc=self._started.isoformat(timespec="seconds"),
                 ended_utc=datetime.now(UTC).isoformat(timespec="seconds"),
                 seconds=round(self.wall_s, 3),
-                address=f"{server.host}:{server.port}",
+                address=f"{session.host}:{session.port}",
                 machine=platform.machine(),
             ),
         )
