@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from jaywalk.agents.base import Decision
 from jaywalk.core.errors import InfrastructureError, UsageError
 from jaywalk.core.heartbeat import Heartbeat
+from jaywalk.gym._bev import BevView
 from jaywalk.gym._options import DriveOptions
 from jaywalk.gym._reward import CollisionReader, add_terms, reward_terms
-from jaywalk.gym._views import BevView, Look, Looker, SensorView, ego_vector, state_vector
+from jaywalk.gym._views import SensorView, TickReader, TickState, ego_vector, state_vector
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.ending import COMPLETED, TIMED_OUT
 from jaywalk.runner.live_episode import LiveEpisode
@@ -213,7 +214,7 @@ class _RunningEpisode:
 
     def _begin(self, pictures: bool) -> None:
         options, episode = self._options, self._episode
-        self._looker = Looker(episode)
+        self._reader = TickReader(episode)
         self._collisions = CollisionReader(episode)
         wants_bev = pictures or options.observation == "bev"
         self._bev = (
@@ -223,7 +224,7 @@ class _RunningEpisode:
         self._sensors = SensorView(episode, options.sensors) if wants_sensors else None
         episode.begin()
         episode.judge()
-        self._look: Look = self._looker.look(_STILL)
+        self._look: TickState = self._reader.look(_STILL)
         self._seen = self._observe()
 
     @property
@@ -261,7 +262,7 @@ class _RunningEpisode:
         if collisions and self._options.stop_at_collision and not self.reason:
             self.reason = COLLIDED
         if episode.snapshot.find(episode.ego.id) is not None:
-            self._look = self._looker.look(control)
+            self._look = self._reader.look(control)
         self._control = control
         add_terms(
             self._terms,

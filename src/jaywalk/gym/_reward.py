@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from jaywalk.core.errors import UsageError
-from jaywalk.gym._views import Look
+from jaywalk.gym._views import TickState
 from jaywalk.runner.ending import COMPLETED
 from jaywalk.runner.live_episode import EgoHit, LiveEpisode
 from jaywalk.runner.session import STEP_S
@@ -103,7 +103,7 @@ class RewardWeights:
 
 def reward_terms(
     weights: RewardWeights,
-    look: Look,
+    look: TickState,
     gained_m: float,
     turned: float,
     collisions: Sequence[EgoCollision],
