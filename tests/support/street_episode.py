@@ -6,6 +6,7 @@ left-handed frame); a parked car stands in the lane at x = 110 m; a person cross
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def write_street(
     ticks: int = TICKS,
     clip: str = "",
     parked_m: tuple[float, float, float] = (PARKED_X_M, LANE_Y_M, 1.5),
+    age: str = "",
     **episode: Any,
 ) -> Path:
     """Write the episode into a run folder; returns its own folder.
@@ -69,14 +71,17 @@ def write_street(
     Args:
         clip: What the person is posed by, a second long and looped.
         parked_m: Place and height of the parked car.
+        age: Of the person, such as ``child``.
     """
     files = {"opendrive": SharedFiles(run).add(street_xodr().encode(), ".xodr")}
     folder = run / "episodes" / name
     with EpisodeWriter(folder) as writer:
         for number in (EGO, PARKED, PERSON):
-            size = {"half_z_m": parked_m[2] / 2.0} if number == PARKED else {}
+            more: dict[str, Any] = {"half_z_m": parked_m[2] / 2.0} if number == PARKED else {}
+            if number == PERSON and age:
+                more["attributes_json"] = json.dumps({"age": age})
             add_actor(
-                writer, number, "walker" if number == PERSON else "vehicle", ticks - 1, **size
+                writer, number, "walker" if number == PERSON else "vehicle", ticks - 1, **more
             )
         for tick in range(ticks):
             writer.add_tick(tick, tick * STEP_S, STEP_S)

@@ -15,6 +15,7 @@ ROOMS = sorted(
     if path.parent.name not in ("cli", "gym")
 )
 PINNED = {
+    "api": ["Run", "drive", "load"],
     "actors": [
         "Crowd",
         "EgoMoment",
@@ -147,9 +148,9 @@ PINNED = {
         "SCENARIOS",
         "SUITES",
         "Scenario",
-        "ScenarioContext",
         "ScenarioSpec",
         "Shift",
+        "Stage",
         "StreetNeeds",
         "Suite",
         "SuiteRoute",
@@ -188,6 +189,12 @@ PINNED = {
         "town_from_opendrive",
     ],
 }
+
+
+def test_the_package_itself_exports_the_python_api():
+    assert sorted(jaywalk.__all__) == PINNED["api"]
+    for name in PINNED["api"]:
+        assert getattr(jaywalk, name) is getattr(import_module("jaywalk.api"), name)
 
 
 def test_every_room_is_pinned():

@@ -55,6 +55,10 @@ VERBS: Final = {
         "report:report",
         "Write one HTML file with figures, failures, pictures and replays; it needs no network.",
     ),
+    "figure": (
+        "figure:figure",
+        "Draw a figure of runs for a publication. Exit code 4 if episodes are missing.",
+    ),
     "replay": (
         "replay:replay",
         "Draw an episode from its record alone: no simulator, no agent.",

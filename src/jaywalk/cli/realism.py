@@ -337,7 +337,7 @@ def study(
     rules = _challenge(config)
     found = STUDIES[name.value](read_cases(source, rollouts, or_log=True), rules)
     if png is not None:
-        from jaywalk.report.figures import draw_study
+        from jaywalk.report.study_figure import draw_study
 
         draw_study(found, png)
     if as_json:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jaywalk.metrics.generalization.gap import KEYS
 from jaywalk.metrics.generalization.run_pairs import pair_scores
-from jaywalk.report.figures import run_colour
+from jaywalk.report.charts import run_colour
 from jaywalk.report.scored_runs import ScoredRun
 from jaywalk.report.svg import INK, drawing, el, legend, text
 

@@ -33,10 +33,24 @@ from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.reading import MotionLibrary, open_library
 from jaywalk.motion.review.pack import view_direction
 from jaywalk.motion.smpl import JOINTS, PARENTS
-from jaywalk.report.figures import WIDTH, Dot, DotGroup, FigureOfRuns, dot_plot, run_colour
+from jaywalk.report.charts import WIDTH, Dot, DotChart, DotGroup, run_colour
+from jaywalk.report.figures import FigureOfRuns
 from jaywalk.report.labels import interval_text, number
 from jaywalk.report.scored_runs import ScoredRun
-from jaywalk.report.svg import HAIR, INK, SOFT, drawing, el, legend, legend_lines, text, ticks_of
+from jaywalk.report.svg import (
+    BETTER,
+    HAIR,
+    INK,
+    NEITHER,
+    SOFT,
+    WORSE,
+    drawing,
+    el,
+    legend,
+    legend_lines,
+    text,
+    ticks_of,
+)
 from jaywalk.stats import bootstrap
 
 _WIDTH, _HEIGHT = 190.0, 178.0
@@ -153,9 +167,9 @@ _HABIT_FIGURES_SIDES: Final = ("left", "right")
 _HORIZON_S: Final = 2.0
 _MOST_ROWS: Final = 24
 _WHY: Final = (
-    ("false", "#b3261e", "needless"),
-    ("true", "#2e8b57", "for somebody who came"),
-    ("other", "#c3c8d0", "something else explains it"),
+    ("false", WORSE, "needless"),
+    ("true", BETTER, "for somebody who came"),
+    ("other", NEITHER, "something else explains it"),
 )
 _LEFT_PX: Final = 92.0
 _ROW_PX: Final = 15.0
@@ -191,7 +205,7 @@ def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
         [end for g in size for d in g.dots for end in (d.high, d.value) if math.isfinite(end)]
         or [0.1]
     )
-    keys = [(run_colour(index), label) for label, index, _ in told]
+    keys = tuple((run_colour(index), label) for label, index, _ in told)
     ahead = f"{_HORIZON_S:.0f} s ahead"
     return [
         FigureOfRuns(
@@ -200,19 +214,20 @@ def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
             caption=f"Mean error {ahead} of people who cross or attempt to, across the ego's "
             "heading: right of zero, people were foreseen too far to the right. A driver without "
             "bias has both sides at zero.",
-            svg=dot_plot(
-                bias,
-                (-1.08 * reach, 1.08 * reach),
-                "m to the right of the truth",
-                keys,
-                "Directional bias of forecasts",
+            chart=DotChart(
+                groups=tuple(bias),
+                span=(-1.08 * reach, 1.08 * reach),
+                axis="m to the right of the truth",
+                keys=keys,
             ),
         ),
         FigureOfRuns(
             name="forecast-error-by-side",
             title="Error of forecasts by side",
             caption=f"Mean distance {ahead} between the forecast's mean and the person.",
-            svg=dot_plot(size, (0.0, 1.05 * most), "m", keys, "Error of forecasts by side"),
+            chart=DotChart(
+                groups=tuple(size), span=(0.0, 1.05 * most), axis="distance (m)", keys=keys
+            ),
         ),
     ]
 
@@ -239,16 +254,45 @@ def _dot(rows: pl.DataFrame, column: str, colour: str) -> Dot:
         high=found.interval.high,
         colour=colour,
         words=number(found.value, sign=column == "right_m"),
+        n=f"{len(set(people))} people",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrakingRow:
+    """Brakings of one episode: first and last second, and why (``false``, ``true``, ``other``)."""
+
+    episode_id: str
+    duration_s: float
+    events: tuple[tuple[float, float, str], ...]
+
+
+def braking_rows(run: RunScore) -> list[BrakingRow]:
+    """Return the episodes with braking, most needless braking first, at most 24."""
+    episodes = [one for one in run.episodes if one.detail.get("braking")]
+    ranked = sorted(episodes, key=lambda one: (-_needless(one), one.episode_id))[:_MOST_ROWS]
+    return [
+        BrakingRow(
+            episode_id=one.episode_id,
+            duration_s=_duration_s(one),
+            events=tuple(_span(one, event) for event in one.detail["braking"]),
+        )
+        for one in ranked
+    ]
+
+
+def _span(one: EpisodeScore, event: dict[str, Any]) -> tuple[float, float, str]:
+    step_s = float(one.detail.get("step_s") or 0.05)
+    return step_s * float(event["tick"]), step_s * float(event["end_tick"]), _why(event)
 
 
 def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None:
     """Draw when and for whom a driver braked in each episode; most needless braking first."""
     episodes = [one for one in run.episodes if one.detail.get("braking")]
-    if not episodes:
+    ranked = braking_rows(run)
+    if not ranked:
         return None
-    ranked = sorted(episodes, key=lambda one: (-_needless(one), one.episode_id))[:_MOST_ROWS]
-    longest = max(_duration_s(one) for one in ranked)
+    longest = max(row.duration_s for row in ranked)
     keys = [(colour, words) for _, colour, words in _WHY]
     left, right = _LEFT_PX, WIDTH - 10.0
     top = 8.0 + 18.0 * legend_lines(keys, WIDTH - 20.0)
@@ -288,20 +332,19 @@ def braking_figure(label: str, index: int, run: RunScore) -> FigureOfRuns | None
         title=f"Braking in time: {label}",
         caption=f"{needless} of {total} brakings for people were needless. Lines: how long the "
         f"episode lasted. Shown: {len(ranked)} of {len(episodes)} episodes, most needless first.",
-        svg=drawing(WIDTH, bottom + 36.0, parts, title=f"Braking in time: {label}"),
+        drawing=drawing(WIDTH, bottom + 36.0, parts, title=f"Braking in time: {label}"),
     )
 
 
-def _timeline(one: EpisodeScore, y: float, left: float, scale: float) -> str:
-    step_s = float(one.detail.get("step_s") or 0.05)
+def _timeline(row: BrakingRow, y: float, left: float, scale: float) -> str:
     middle = y + 0.5 * _ROW_PX
-    name = one.episode_id if len(one.episode_id) <= 15 else "…" + one.episode_id[-14:]
+    name = row.episode_id if len(row.episode_id) <= 15 else "…" + row.episode_id[-14:]
     parts = [
         text(4.0, middle + 3.5, name, size=9.5),
         el(
             "line",
             x1=left,
-            x2=left + _duration_s(one) * scale,
+            x2=left + row.duration_s * scale,
             y1=middle,
             y2=middle,
             stroke=HAIR,
@@ -309,17 +352,16 @@ def _timeline(one: EpisodeScore, y: float, left: float, scale: float) -> str:
             class_="hair",
         ),
     ]
-    for event in one.detail["braking"]:
-        first, last = (step_s * float(event[key]) for key in ("tick", "end_tick"))
-        colour = next(colour for why, colour, _ in _WHY if why == _why(event))
+    for first_s, last_s, reason in row.events:
+        colour = next(colour for why, colour, _ in _WHY if why == reason)
         parts.append(
             el(
                 "rect",
-                x=left + first * scale,
+                x=left + first_s * scale,
                 y=y + 3.0,
                 height=_ROW_PX - 6.0,
                 rx=1.5,
-                width=max((last - first) * scale, 2.0),
+                width=max((last_s - first_s) * scale, 2.0),
                 fill=colour,
             )
         )
@@ -423,6 +465,17 @@ def habit_view(
         unavoidable=[_listed(view, hit) for view, hit in inevitable[:_MOST_LISTED]],
         avoidable=len(hits) - len(inevitable),
         left_out=max(len(inevitable) - _MOST_LISTED, 0),
+    )
+
+
+def foresight_figures(runs: Sequence[ScoredRun], labels: Sequence[str]) -> list[FigureOfRuns]:
+    """Return the figures about forecasts of the runs that are of the suite."""
+    return bias_figures(
+        [
+            (label, k, summarise_habit(run.score, run.folder).foresight)
+            for k, (run, label) in enumerate(zip(runs, labels, strict=True))
+            if run.folder is not None and is_habit(run.score)
+        ]
     )
 
 

@@ -36,7 +36,7 @@ Onto = Callable[[FloatArray], FloatArray]  # metres to pixels
 
 def moment_picture(scene: Scene, row: int, plan: GroundPlan | None, *, title: str) -> str:
     """Draw a row of the scene; outlines that fade show the two seconds before."""
-    x, y = _middle(scene, row)
+    x, y = middle_of(scene, row)
     half = WIDTH / 2.0 / _SCALE, HEIGHT / 2.0 / _SCALE
 
     def onto(points: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ def moment_picture(scene: Scene, row: int, plan: GroundPlan | None, *, title: st
     return drawing(WIDTH, HEIGHT, parts, title=title)
 
 
-def _middle(scene: Scene, row: int) -> tuple[float, float]:
+def middle_of(scene: Scene, row: int) -> tuple[float, float]:
     """Return a point between the ego and the body it hits at that moment, or ahead of the ego."""
     x, y = scene.focus(row)
     ego = scene.ego

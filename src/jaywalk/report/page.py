@@ -20,8 +20,9 @@ from jaywalk.report._episode_cards import Cards, EpisodeCard, make_cards
 from jaywalk.report._generalization import gap_view
 from jaywalk.report._habit_section import habit_view
 from jaywalk.report._series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
+from jaywalk.report.charts import run_colour
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
-from jaywalk.report.figures import figures_of, leading_metric, run_colour
+from jaywalk.report.figures import figures_of, leading_metric
 from jaywalk.report.labels import interval_text, label_of, number, p_text
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.summary import QuantityKind, ReportSummary, summarise

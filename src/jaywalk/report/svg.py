@@ -64,8 +64,10 @@ def _hash(text: str) -> str:
 
 FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 INK, SOFT, HAIR = "#1d2430", "#5d6673", "#d9dde3"
-# By run: distinct in print, in grey and to colour-blind eyes.
-SERIES = ("#c2410c", "#1d6fb8", "#2e8b57", "#7b4fa3", "#b8860b", "#0f8b8d")
+# By run: distinct for colour-blind readers, and visible on light and on dark pages.
+SERIES = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8c6d46", "#9243ff")
+# Better, worse and neither; visible on light and on dark pages too.
+BETTER, WORSE, NEITHER = "#2e8b57", "#d0342c", "#6b7280"
 
 
 def el(tag: str, content: str = "", /, **attributes: object) -> str:

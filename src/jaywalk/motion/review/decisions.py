@@ -44,7 +44,7 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
     """
     if not path.exists():
         return {}
-    decisions: dict[str, ReviewDecision] = {}
+    found: dict[str, ReviewDecision] = {}
     try:
         with csv_lines(path, "a list of decisions (.csv)", "utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -58,10 +58,10 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
                     )
                 name = row["name"]
                 verdict, note = ReviewVerdict(row["decision"]), row.get("note") or ""
-                decisions[name] = ReviewDecision(name=name, verdict=verdict, note=note)
+                found[name] = ReviewDecision(name=name, verdict=verdict, note=note)
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise DataError(f"{path}: cannot be read as decisions ({problem})") from problem
-    return decisions
+    return found
 
 
 def write_decisions(decisions: Iterable[ReviewDecision], path: Path) -> None:

@@ -65,29 +65,29 @@ def _words() -> _Words:
 
 def _stems(word: str) -> list[str]:
     """Possible base forms of a regular word, most likely first."""
-    lemmas: list[str] = []
+    found: list[str] = []
     for ending in ("ing", "ed", "es", "s"):
         stem = word[: -len(ending)]
         if not word.endswith(ending) or len(stem) < _SHORTEST_STEM:
             continue
         if ending in ("es", "ed") and stem.endswith("i"):
-            lemmas.append(stem[:-1] + "y")  # carries, tried
+            found.append(stem[:-1] + "y")  # carries, tried
         if ending == "s":
-            lemmas.append(stem)
+            found.append(stem)
             continue
         if ending == "es":
             both = [stem + "e", stem]
-            lemmas.extend(both[::-1] if stem.endswith(_SIBILANTS) else both)
+            found.extend(both[::-1] if stem.endswith(_SIBILANTS) else both)
             continue
         doubled = len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "lsz"
         if doubled:
-            lemmas.append(stem[:-1])  # stepping
+            found.append(stem[:-1])  # stepping
         if not set(stem) & _VOWELS and "y" not in stem:
             continue  # the "ing" of "bring" is not an ending
-        lemmas.extend([stem, stem + "e"] if not _wants_e(stem) else [stem + "e", stem])
+        found.extend([stem, stem + "e"] if not _wants_e(stem) else [stem + "e", stem])
         if len(stem) > 2 and stem[-1] == stem[-2]:
-            lemmas.append(stem[:-1])
-    return lemmas
+            found.append(stem[:-1])
+    return found
 
 
 _SIBILANTS: Final = ("ss", "sh", "ch", "x", "zz", "o")
@@ -213,5 +213,5 @@ TAGS: Final[dict[str, frozenset[str]]] = {
 def tags_of(captions: Sequence[Sequence[Token]]) -> tuple[str, ...]:
     """Return the tags of a clip in the order of ``TAGS``; ``other`` if none fits."""
     lemmas = {token.lemma for tokens in captions for token in tokens}
-    tags = tuple(tag for tag, words in TAGS.items() if lemmas & words)
-    return tags or ("other",)
+    found = tuple(tag for tag, words in TAGS.items() if lemmas & words)
+    return found or ("other",)

@@ -181,12 +181,12 @@ class Inbox:
             return NOTHING
         if not self._ended:
             view = np.frombuffer(self._data, np.uint8)[self._begin :]
-            scanned = _scan(view, len(view), self._state, VALUE_LIMIT, MESSAGE_LIMIT_BYTES)
+            found = _scan(view, len(view), self._state, VALUE_LIMIT, MESSAGE_LIMIT_BYTES)
             del view  # a bytearray in use cannot grow
-            if scanned in _PROBLEMS:
-                raise FramingError(_PROBLEMS[scanned])
+            if found in _PROBLEMS:
+                raise FramingError(_PROBLEMS[found])
             self._ended = not self._state[_DEPTH] and self._state[_VALUES] > 0
-            if scanned == _INCOMPLETE:
+            if found == _INCOMPLETE:
                 return NOTHING
         end = self._begin + int(self._state[_AT])
         with memoryview(self._data) as whole, whole[self._begin : end] as part:
