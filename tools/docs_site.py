@@ -52,8 +52,8 @@ def _api_page(room: str) -> str:
     """Return the page of a room: its docstring and every public class and function."""
     package = import_module(f"jaywalk.{room}")
     objects = [getattr(package, name) for name in package.__all__]
-    documented = [one for one in objects if inspect.isclass(one) or inspect.isfunction(one)]
-    sections = [f"::: {one.__module__}.{one.__qualname__}" for one in documented]
+    documented = [item for item in objects if inspect.isclass(item) or inspect.isfunction(item)]
+    sections = [f"::: {item.__module__}.{item.__qualname__}" for item in documented]
     about = inspect.getdoc(package) or ""
     return "\n\n".join([f"# jaywalk.{room}", about, *sections]) + "\n"
 
@@ -100,10 +100,10 @@ def pages_that_load_from_outside(site: Path) -> list[str]:
 def main(arguments: Sequence[str]) -> int:
     """Check a built site."""
     site = Path(arguments[0])
-    found = pages_that_load_from_outside(site)
-    for name in found:
+    pages = pages_that_load_from_outside(site)
+    for name in pages:
         sys.stdout.write(f"{site / name} loads something from another host\n")
-    return 1 if found or not (site / "index.html").exists() else 0
+    return 1 if pages or not (site / "index.html").exists() else 0
 
 
 if __name__ == "__main__":

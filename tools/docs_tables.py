@@ -71,32 +71,32 @@ def each(
     columns: Sequence[str], rows: Callable[[Baseline], list[list[str]]]
 ) -> Callable[[Sequence[Baseline]], Filled]:
     """Rows of every baseline, one below the other."""
-    return lambda chosen: (columns, [row for one in chosen for row in rows(one)])
+    return lambda chosen: (columns, [row for baseline in chosen for row in rows(baseline)])
 
 
-def habit_rows(one: Baseline) -> list[list[str]]:
+def habit_rows(baseline: Baseline) -> list[list[str]]:
     """A driver among posed people; expert also by whether its routes were inspected."""
-    run = one.run_score(OWN)
-    rows = [_habit_row(run, f"`{one.run.agent}`")]
+    run = baseline.run_score(OWN)
+    rows = [_habit_row(run, f"`{baseline.run.agent}`")]
     looked_at, others = split_inspected(run)
-    if one.run.agent == "expert" and looked_at and others:
+    if baseline.run.agent == "expert" and looked_at and others:
         rows.append(_habit_row(_part(run, looked_at), "... routes inspected while tuning"))
         rows.append(_habit_row(_part(run, others), "... other routes"))
     return rows
 
 
 def _habit_row(run: RunScore, label: str) -> list[str]:
-    found = summarise_habit(run, ROOT / "no-records")
-    figures = found.figures
-    completed = [one.detail["end_reason"] == ROUTE_COMPLETED for one in run.episodes]
+    summary = summarise_habit(run, ROOT / "no-records")
+    figures = summary.figures
+    completed = [episode.detail["end_reason"] == ROUTE_COMPLETED for episode in run.episodes]
     untouched = [
-        done and not one.counts.get("person_contacts", 0)
-        for done, one in zip(completed, run.episodes, strict=True)
+        done and not episode.counts.get("person_contacts", 0)
+        for done, episode in zip(completed, run.episodes, strict=True)
     ]
     return [
         label,
         str(len(run.episodes)),
-        f"{found.km:.1f}",
+        f"{summary.km:.1f}",
         _figure(figures["collisions_per_km"], 2),
         _number(figures["pmais3_percent"].value, 1),
         _number(figures["injuries_per_km"].value, 3),
@@ -106,18 +106,18 @@ def _habit_row(run: RunScore, label: str) -> list[str]:
     ]
 
 
-def variant_rows(one: Baseline) -> list[list[str]]:
+def variant_rows(baseline: Baseline) -> list[list[str]]:
     """The suite itself, or a variant of it; seed 1."""
-    run = one.run_score(OWN)
-    seed_1 = _part(run, [name for name in one.episodes if name.endswith("-s1")])
-    variant = f"`{one.run.variant}`" if one.run.variant else "the suite itself"
-    return [_habit_row(seed_1, f"`{one.run.agent}`, {variant}")]
+    run = baseline.run_score(OWN)
+    seed_1 = _part(run, [name for name in baseline.episodes if name.endswith("-s1")])
+    variant = f"`{baseline.run.variant}`" if baseline.run.variant else "the suite itself"
+    return [_habit_row(seed_1, f"`{baseline.run.agent}`, {variant}")]
 
 
 def with_variants(chosen: Sequence[Baseline]) -> list[Baseline]:
     """Those of drivers that drove variants."""
-    drivers = {one.run.agent for one in chosen if one.run.variant}
-    return [one for one in chosen if one.run.agent in drivers]
+    drivers = {baseline.run.agent for baseline in chosen if baseline.run.variant}
+    return [baseline for baseline in chosen if baseline.run.agent in drivers]
 
 
 def metric_table() -> Filled:
@@ -138,13 +138,13 @@ def metric_table() -> Filled:
     return columns, rows
 
 
-def smoke_rows(one: Baseline) -> list[list[str]]:
+def smoke_rows(baseline: Baseline) -> list[list[str]]:
     """Success by our protocol, driving score by the Leaderboard's."""
-    own, public = aggregate(one.run_score(OWN)), aggregate(one.run_score(PUBLIC))
+    own, public = aggregate(baseline.run_score(OWN)), aggregate(baseline.run_score(PUBLIC))
     return [
         [
-            f"`{one.run.agent}`",
-            str(len(one.episodes)),
+            f"`{baseline.run.agent}`",
+            str(len(baseline.episodes)),
             f"{own.successes} ({_figure(own.success, 0)} %)",
             _figure(public.metrics["driving_score"], 1),
             _figure(public.metrics.get(_SHARE_OUTSIDE, NOTHING), 1),
@@ -152,36 +152,38 @@ def smoke_rows(one: Baseline) -> list[list[str]]:
     ]
 
 
-def pair_rows(one: Baseline) -> list[list[str]]:
+def pair_rows(baseline: Baseline) -> list[list[str]]:
     """Base and shift, over pairs that show more than a shared start; the weak ones apart."""
-    seeds = f"seed {one.run.seeds[0]}" if len(one.run.seeds) == 1 else f"{len(one.run.seeds)} seeds"
-    rows = [_pair_row(one, "strong", f"`{one.run.agent}`, {seeds}")]
-    if any(episode.weak for episode in one.episodes.values()):
-        rows.append(_pair_row(one, "weak", "... weak pairs (start only)"))
+    seeds = baseline.run.seeds
+    driven = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
+    rows = [_pair_row(baseline, "strong", f"`{baseline.run.agent}`, {driven}")]
+    if any(episode.weak for episode in baseline.episodes.values()):
+        rows.append(_pair_row(baseline, "weak", "... weak pairs (start only)"))
     return rows
 
 
-def category_rows(one: Baseline) -> list[list[str]]:
+def category_rows(baseline: Baseline) -> list[list[str]]:
     """Change of both scores in each category, over strong pairs."""
-    found = _gap(one, "strong")
-    groups = found["categories"] if found else {}
-    return [[f"`{one.run.agent}`", *(_change(groups.get(name)) for name in CATEGORIES)]]
+    gap = _gap(baseline, "strong")
+    groups = gap["categories"] if gap else {}
+    return [[f"`{baseline.run.agent}`", *(_change(groups.get(name)) for name in CATEGORIES)]]
 
 
 def class_table(chosen: Sequence[Baseline]) -> Filled:
-    """Change of both scores in each class, over all pairs, one column a driver."""
-    found = [(one, (_gap(one, "all") or {"classes": {}})["classes"]) for one in chosen]
-    names = list(dict.fromkeys(name for _, classes in found for name in classes))
-    columns = ["class", "pairs", *(f"`{one.run.agent}`" for one, _ in found)]
+    """Change of both scores in each class, over all pairs, one column for each driver."""
+    every = [(baseline, _gap(baseline, "all")) for baseline in chosen]
+    gaps = [(baseline, gap["classes"] if gap else {}) for baseline, gap in every]
+    names = list(dict.fromkeys(name for _, classes in gaps for name in classes))
+    columns = ["class", "pairs", *(f"`{baseline.run.agent}`" for baseline, _ in gaps)]
     return columns, [
-        [name, _strong_of(chosen[0], name), *(_change(classes.get(name)) for _, classes in found)]
+        [name, _strong_of(chosen[0], name), *(_change(classes.get(name)) for _, classes in gaps)]
         for name in names
     ]
 
 
-def _strong_of(one: Baseline, name: str) -> str:
+def _strong_of(baseline: Baseline, name: str) -> str:
     """How many pairs of a class there are; a pair is called CLASS_NUMBER."""
-    mine = [e for e in one.episodes.values() if e.pair.rpartition("_")[0] == name]
+    mine = [e for e in baseline.episodes.values() if e.pair.rpartition("_")[0] == name]
     pairs, weak = {e.pair for e in mine}, {e.pair for e in mine if e.weak}
     return f"{len(pairs)} ({len(pairs - weak)} strong)"
 
@@ -194,16 +196,16 @@ def _change(group: dict[str, Any] | None) -> str:
     return f"{change}; SR {before} to {after}"
 
 
-def _members(one: Baseline, which: str) -> list[Member]:
+def _members(baseline: Baseline, which: str) -> list[Member]:
     wanted = {"strong": (False, None), "weak": (True,), "all": (True, False, None)}[which]
-    names = [name for name, episode in one.episodes.items() if episode.weak in wanted]
-    return members_of(_part(one.run_score(PAIRED), names))
+    names = [name for name, episode in baseline.episodes.items() if episode.weak in wanted]
+    return members_of(_part(baseline.run_score(PAIRED), names))
 
 
-def _gap(one: Baseline, which: str) -> dict[str, Any] | None:
-    key = (one.name, which, one.code.sources, len(one.episodes))
+def _gap(baseline: Baseline, which: str) -> dict[str, Any] | None:
+    key = (baseline.name, which, baseline.code.sources, len(baseline.episodes))
     if key not in _GAPS:
-        rows = [member.row() for member in _members(one, which)]
+        rows = [member.row() for member in _members(baseline, which)]
         _GAPS[key] = gap_of(rows) if rows else None
     return _GAPS[key]
 
@@ -211,27 +213,27 @@ def _gap(one: Baseline, which: str) -> dict[str, Any] | None:
 def widest(chosen: Sequence[Baseline]) -> list[Baseline]:
     """Of each driver the baseline with most episodes."""
     best: dict[str, Baseline] = {}
-    for one in chosen:
-        kept = best.setdefault(one.run.agent, one)
-        if len(one.episodes) > len(kept.episodes):
-            best[one.run.agent] = one
+    for baseline in chosen:
+        kept = best.setdefault(baseline.run.agent, baseline)
+        if len(baseline.episodes) > len(kept.episodes):
+            best[baseline.run.agent] = baseline
     return list(best.values())
 
 
-def _pair_row(one: Baseline, which: str, label: str) -> list[str]:
-    members = _members(one, which)
+def _pair_row(baseline: Baseline, which: str, label: str) -> list[str]:
+    members = _members(baseline, which)
     pairs = len({member.pair for member in members})
-    found = _gap(one, which)
-    if found is None:
+    gap = _gap(baseline, which)
+    if gap is None:
         return [label, "0", "-", "-", "-", "-", "-", "-", "-"]
     cells = [label, str(pairs)]
-    overall = found["intervals"]
+    overall = gap["intervals"]
     for half in ("base", "generalization"):
-        values = found[half]
+        values = gap[half]
         cells.append(_with(values["ds"], overall[half]["ds"], 1))
         cells.append(_with(values["sr"], overall[half]["sr"], 0))
     for key, digits in (("ds", 1), ("sr", 1)):
-        cells.append(_with(found["difference"][key], overall["difference"][key], digits))
+        cells.append(_with(gap["difference"][key], overall["difference"][key], digits))
     plain = [
         member.score.metrics[_SHARE_OUTSIDE]
         for member in members
@@ -241,26 +243,26 @@ def _pair_row(one: Baseline, which: str, label: str) -> list[str]:
     return cells
 
 
-def overview_rows(one: Baseline) -> list[list[str]]:
+def overview_rows(baseline: Baseline) -> list[list[str]]:
     """A line for each baseline."""
-    found = headline_of(one)
+    headline = headline_of(baseline)
     public = (PAIRED, BENCH2DRIVE, PUBLIC)
-    shown = [name for name in public if f"{name} mean driving_score" in found][:1]
+    shown = [name for name in public if f"{name} mean driving_score" in headline][:1]
     points = [
-        found.get(f"{name} mean {metric}", math.nan)
+        headline.get(f"{name} mean {metric}", math.nan)
         for name in shown
         for metric in ("driving_score", _SHARE_OUTSIDE)
     ]
     return [
         [
-            f"`{one.name}`",
-            one.run.suite_id,
-            one.run.agent_version,
-            f"{one.run.subset or 'all'}; {','.join(map(str, one.run.seeds))}",
-            str(len(one.episodes)),
-            f"{found.get(f'{OWN} successes', 0.0):.0f}",
+            f"`{baseline.name}`",
+            baseline.run.suite_id,
+            baseline.run.agent_version,
+            f"{baseline.run.subset or 'all'}; {','.join(map(str, baseline.run.seeds))}",
+            str(len(baseline.episodes)),
+            f"{headline.get(f'{OWN} successes', 0.0):.0f}",
             *(_number(value, 1) for value in points or (math.nan, math.nan)),
-            "yes" if one.in_ci else "no",
+            "yes" if baseline.in_ci else "no",
         ]
     ]
 
@@ -339,11 +341,11 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
         known = f"{', '.join(TABLES)}, {_METRICS_TABLE}, measurement-FILE[.TABLE], source-FILE"
         raise DataError(f"No table '{name}'. Known: {known}.")
     made = TABLES[name]
-    named = [one for one in baselines if fnmatchcase(one.name, made.pattern)]
-    chosen = made.pick([one for one in named if one.accepted is not None])
+    named = [baseline for baseline in baselines if fnmatchcase(baseline.name, made.pattern)]
+    chosen = made.pick([baseline for baseline in named if baseline.accepted is not None])
     if not chosen:
         return f"{EMPTY}\n"
-    missing = [f"`{one.name}`" for one in named if one.accepted is None]
+    missing = [f"`{baseline.name}`" for baseline in named if baseline.accepted is None]
     waiting = f" Not driven yet: {', '.join(missing)}." if missing else ""
     text = _markdown(*made.fill(chosen))
     return f"{text}\n\n<sub>{_sources(chosen)}{waiting}</sub>\n"
@@ -352,18 +354,18 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
 def _sources(chosen: Sequence[Baseline]) -> str:
     """Which code gave the figures, when, on what, and what of it was inspected in tuning."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for one in chosen:
-        assert one.accepted is not None
-        seeds = ", ".join(map(str, one.run.seeds))
+    for baseline in chosen:
+        assert baseline.accepted is not None
+        seeds = ", ".join(map(str, baseline.run.seeds))
         key = (
-            one.code.sources[:SHORT],
-            one.accepted.date,
+            baseline.code.sources[:SHORT],
+            baseline.accepted.date,
             seeds,
-            one.run.subset or "all",
-            one.run.suite_id,
-            inspection_of(one.run_score(OWN)),
+            baseline.run.subset or "all",
+            baseline.run.suite_id,
+            inspection_of(baseline.run_score(OWN)),
         )
-        groups.setdefault(key, []).append(f"`{one.name}`")
+        groups.setdefault(key, []).append(f"`{baseline.name}`")
     lines = [
         f"{', '.join(names)}: {suite}, routes {subset}, seeds {seeds}; code `{code}`, {date}. "
         f"Held out? {held_out}."
@@ -379,25 +381,25 @@ def read_measurement(path: Path) -> dict[str, Any]:
         DataError: No such file, or not a measurement with command, commit and date.
     """
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != _MEASUREMENT:
-            raise DataError(f"'{path}' has format '{found['format']}', expected '{_MEASUREMENT}'.")
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if facts["format"] != _MEASUREMENT:
+            raise DataError(f"'{path}' has format '{facts['format']}', expected '{_MEASUREMENT}'.")
         for key in ("command", "commit", "date"):
-            if not found[key]:
+            if not facts[key]:
                 raise DataError(f"'{path}' has an empty '{key}'; say where the numbers come from.")
-        return found
+        return facts
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{path}' is no measurement: {problem!r}.") from problem
 
 
 def _measurement(path: Path, table: str | None) -> str:
     """A table of a file and where it comes from; None: only the latter."""
-    found = read_measurement(path)
-    footer = f"<sub>{_origin(found)}</sub>\n"
+    facts = read_measurement(path)
+    footer = f"<sub>{_origin(facts)}</sub>\n"
     if table is None:
         return footer
     try:
-        content = found["tables"][table] if table else found
+        content = facts["tables"][table] if table else facts
         rows = [[str(cell) for cell in row] for row in content["rows"]]
         if any(len(row) != len(content["columns"]) for row in rows):
             raise DataError(
@@ -408,13 +410,13 @@ def _measurement(path: Path, table: str | None) -> str:
         raise DataError(f"'{path}' has no table '{table}'.") from problem
 
 
-def _origin(found: dict[str, Any]) -> str:
-    command = str(found["command"])
+def _origin(facts: dict[str, Any]) -> str:
+    command = str(facts["command"])
     if command.startswith(("jaywalk ", "python ", "make ")):
         command = f"`{command}`"
-    code = f", code `{found['code'][:SHORT]}`" if found.get("code") else ""
-    note = f" {found['note']}" if found.get("note") else ""
-    return f"{command}; commit `{found['commit']}`{code}, {found['date']}.{note}"
+    code = f", code `{facts['code'][:SHORT]}`" if facts.get("code") else ""
+    note = f" {facts['note']}" if facts.get("note") else ""
+    return f"{command}; commit `{facts['commit']}`{code}, {facts['date']}.{note}"
 
 
 def value_of(file: str, key: str, measurements: Path) -> str:
@@ -424,8 +426,8 @@ def value_of(file: str, key: str, measurements: Path) -> str:
         DataError: There is none of that name.
     """
     path = measurements / f"{file}.json"
-    found = read_measurement(path)
-    values = {"commit": f"`{found['commit']}`", "date": found["date"], **found.get("values", {})}
+    facts = read_measurement(path)
+    values = {"commit": f"`{facts['commit']}`", "date": facts["date"], **facts.get("values", {})}
     if isinstance(values.get(key), str | int | float):
         return str(values[key])
     raise DataError(f"'{path}' has no value '{key}'. Known: {', '.join(values)}.")
@@ -446,12 +448,13 @@ def measurements_used(text: str) -> set[str]:
 
 
 def _part(run: RunScore, names: Sequence[str]) -> RunScore:
-    kept = tuple(one for one in run.episodes if one.episode_id in set(names))
+    kept = tuple(episode for episode in run.episodes if episode.episode_id in set(names))
     return replace(run, episodes=kept, expected=len(kept))
 
 
 def _share(flags: Sequence[bool], episodes: Sequence[EpisodeScore]) -> str:
-    interval = clustered_wilson(flags, [scenario_of(one) for one in episodes]).scaled(100.0)
+    scenarios = [scenario_of(episode) for episode in episodes]
+    interval = clustered_wilson(flags, scenarios).scaled(100.0)
     percent = 100.0 * sum(flags) / len(flags)
     return f"{sum(flags)} ({percent:.1f} % [{interval.low:.1f}, {interval.high:.1f}])"
 

@@ -17,10 +17,10 @@ from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.agents.load import make_driver
 from jaywalk.core.errors import UsageError
-from jaywalk.runner.cast import set_the_stage
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
+from jaywalk.runner.spawning import spawn_actors
 from jaywalk_bench.calibration import calibration_ms
 from jaywalk_bench.run import minute_route
 
@@ -64,7 +64,7 @@ class AgentsBenchmark:
         return {
             "calibration_ms": self.calibration_ms,
             "town": self.town,
-            "agents": [one.as_dict() for one in self.agents],
+            "agents": [agent.as_dict() for agent in self.agents],
         }
 
 
@@ -91,15 +91,15 @@ def bench_agents(
     say("pure-Python calibration loop")
     calibrated_ms = calibration_ms()
     item = replace(minute_route(town), vehicles=_VEHICLES, people=_PEOPLE)
-    found = []
+    results = []
     with SimulatorSession.embedded(town) as world:
         for name in chosen:
             say(f"{name}: {ticks} decisions")
             plan = EpisodePlan(
                 suite="bench", variant="", item=item, seed=_SEED, agent=AgentSpec(name=name)
             )
-            found.append(_drive(plan, world, ticks))
-    return AgentsBenchmark(calibration_ms=calibrated_ms, town=town, agents=tuple(found))
+            results.append(_drive(plan, world, ticks))
+    return AgentsBenchmark(calibration_ms=calibrated_ms, town=town, agents=tuple(results))
 
 
 def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost:
@@ -108,7 +108,7 @@ def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost
     key = hashlib.sha256(town_map.to_opendrive().encode()).hexdigest()
     points = [keypoint.position_m for keypoint in plan.item.route.keypoints]
     route = server.planner(key, town_map).plan(points)
-    cast = set_the_stage(plan, server, world, route, key)
+    actors = spawn_actors(plan, server, world, route, key)
     driver = make_driver(plan.agent.name)
     began = time.thread_time()
     driver.setup(
@@ -116,7 +116,7 @@ def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost
             client=server.client,
             world=world,
             map=town_map,
-            ego=cast.ego,
+            ego=actors.ego,
             route=route,
             seed=_SEED,
             delta_s=STEP_S,
@@ -126,7 +126,7 @@ def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost
     spent_s: list[float] = []
     progress, snapshot = RouteProgress(route), world.get_snapshot()
     for tick in range(_WARM_UP_TICKS + ticks):
-        ego = snapshot.find(cast.ego.id)
+        ego = snapshot.find(actors.ego.id)
         place = ego.get_transform().location
         progress.follow(place.x, place.y, place.z)
         if progress.is_complete:
@@ -134,16 +134,16 @@ def _drive(plan: EpisodePlan, server: SimulatorSession, ticks: int) -> AgentCost
         moment = EgoMoment(
             elapsed_s=tick * STEP_S,
             snapshot=snapshot,
-            ego_id=cast.ego.id,
+            ego_id=actors.ego.id,
             ego_along_m=progress.along_m,
             ego_speed_mps=ego.get_velocity().length(),
         )
-        cast.advance(moment)
+        actors.advance(moment)
         asked = DriverMoment(frame=snapshot.frame, elapsed_s=tick * STEP_S, snapshot=snapshot)
         began = time.thread_time()
         decision = driver.decide(asked)
         spent_s.append(time.thread_time() - began)
-        cast.ego.apply_control(decision.control)
+        actors.ego.apply_control(decision.control)
         world.tick()
         snapshot = world.get_snapshot()
     driver.close()

@@ -17,7 +17,7 @@ import psutil
 
 import jaywalk.record
 from jaywalk.core.errors import PrerequisiteError
-from jaywalk.runner.local import LocalCrew
+from jaywalk.runner.local import LocalWorkers
 from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
 from jaywalk.runner.pool import Broken, Finished, PoolProgress, Setup
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route
@@ -86,11 +86,11 @@ class RunBenchmark:
         """CPU microseconds per tick of one more vehicle, person, or actor of either kind."""
         main, empty, vehicles, people = self.episodes
 
-        def slope(one: EpisodeCost, other: EpisodeCost) -> float:
-            more = one.vehicles + one.people - other.vehicles - other.people
+        def slope(first: EpisodeCost, other: EpisodeCost) -> float:
+            more = first.vehicles + first.people - other.vehicles - other.people
             if more == 0:
                 return math.nan
-            return 1e3 * (one.driving_cpu_ms_per_tick - other.driving_cpu_ms_per_tick) / more
+            return 1e3 * (first.driving_cpu_ms_per_tick - other.driving_cpu_ms_per_tick) / more
 
         return {
             "vehicle": slope(vehicles, main),
@@ -198,13 +198,13 @@ class Bench:
 
     def __init__(self, setup: Setup, agent: AgentSpec, suite: str = "bench") -> None:
         self._setup, self._agent, self._suite = setup, agent, suite
-        self._crew = LocalCrew(setup, 1)
+        self._workers = LocalWorkers(setup, 1)
 
     def run(self, item: SuiteRoute, name: str) -> EpisodeCost:
         """Run one episode under a name of its own and measure it."""
         item = replace(item, id=name)
         plan = EpisodePlan(suite=self._suite, variant="", item=item, seed=1, agent=self._agent)
-        self._crew.start(0, plan)
+        self._workers.start(0, plan)
         began_s, before = time.perf_counter(), self._cpu_s()
         samples: list[tuple[float, float]] = []
         outcome = self._wait(samples)
@@ -225,7 +225,7 @@ class Bench:
 
     def _wait(self, samples: list[tuple[float, float]]) -> EpisodeOutcome:
         while True:
-            for event in self._crew.wait(0.5):
+            for event in self._workers.wait(0.5):
                 if isinstance(event, Broken):
                     raise PrerequisiteError(f"The episode could not be run: {event.error}")
                 if isinstance(event, Finished):
@@ -234,7 +234,7 @@ class Bench:
                     samples.append((event.simulated_s, sum(self._cpu_s())))
 
     def _processes(self) -> tuple[psutil.Process, list[psutil.Process]]:
-        host, _, pid = self._crew.name(0).rpartition(":")
+        host, _, pid = self._workers.name(0).rpartition(":")
         assert host == socket.gethostname()
         client = psutil.Process(int(pid))
         return client, client.children(recursive=True)
@@ -251,7 +251,7 @@ class Bench:
 
     def close(self) -> None:
         """End worker and server."""
-        self._crew.close()
+        self._workers.close()
 
 
 def _cpu_of(process: psutil.Process) -> float:

@@ -150,13 +150,13 @@ def place_walkers(client: Any, world: Any, count: int) -> list[int]:
         )
     if len(people) < count:
         raise PrerequisiteError(f"The town has room for {len(people)} people, expected {count}.")
-    ways = [carla.Vector3D(choose.uniform(-1, 1), choose.uniform(-1, 1), 0.0) for _ in people]
+    directions = [carla.Vector3D(choose.uniform(-1, 1), choose.uniform(-1, 1), 0.0) for _ in people]
     client.apply_batch_sync(
         [
             carla.command.ApplyWalkerControl(
                 person, carla.WalkerControl(way.make_unit_vector(), _WALKERS_SPEED_MPS, False)
             )
-            for person, way in zip(people, ways, strict=True)
+            for person, way in zip(people, directions, strict=True)
         ]
     )
     return people

@@ -85,12 +85,12 @@ class SuiteSample:
     @property
     def cpu_s(self) -> float:
         """CPU seconds of client and server together, over all measured episodes."""
-        return sum(one.client_cpu_s + one.server_cpu_s for one in self.episodes)
+        return sum(episode.client_cpu_s + episode.server_cpu_s for episode in self.episodes)
 
     @property
     def simulated_per_cpu_s(self) -> float:
         """Simulated seconds per CPU second of client and server together, over all episodes."""
-        return sum(one.simulated_s for one in self.episodes) / self.cpu_s
+        return sum(episode.simulated_s for episode in self.episodes) / self.cpu_s
 
     def whole_suite_min(self, seeds: int) -> float:
         """Minutes of the whole suite on two cores of its own, by these episodes."""
@@ -107,7 +107,7 @@ class SuiteSample:
             "cpu_s_per_route": self.cpu_s / len(self.episodes),
             "simulated_per_cpu_s": self.simulated_per_cpu_s,
             "peak_memory_mb": {"client": self.client_peak_mb, "server": self.server_peak_mb},
-            "episodes": [one.as_dict() for one in self.episodes],
+            "episodes": [episode.as_dict() for episode in self.episodes],
         }
 
 

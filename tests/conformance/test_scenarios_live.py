@@ -11,7 +11,7 @@ from scene import DELTA_S, Scene
 
 from jaywalk.actors.events import EgoMoment
 from jaywalk.client.placing import place_on_route
-from jaywalk.scenarios.base import Phase, Stage, make_scenario
+from jaywalk.scenarios.base import Phase, ScenarioContext, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.scenarios.obstacles._two_ways import OnLaneTwoWays
@@ -47,8 +47,10 @@ def _spec(kind: str, route: DenseRoute, at_m: float = 20.0, **parameters: str) -
 
 def _drive(scene: Scene, route: DenseRoute, spec: ScenarioElement, upto_m: float = 112.0):
     """Move a ghost of an ego along the route; returns where the scenario's actors were."""
-    stage = Stage(client=scene.client, world=scene.world, map=scene.map, route=route, seed=1)
-    scenario = make_scenario(spec, stage)
+    context = ScenarioContext(
+        client=scene.client, world=scene.world, map=scene.map, route=route, seed=1
+    )
+    scenario = make_scenario(spec, context)
     scenario.setup()
     scene.tick()
     seen: dict[int, list[tuple[float, float, float]]] = {}

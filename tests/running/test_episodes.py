@@ -34,7 +34,7 @@ def test_a_route_is_driven_and_recorded(world: SimulatorSession, tmp_path: Path)
     assert commanded.height == ego.height - 1
     assert commanded["command_throttle"].max() > 0.5
     assert kept.shared_file("opendrive").read_bytes().startswith(b"<?xml")
-    assert {"loading", "setting the stage", "agent: setup", "driving"} <= set(beats)
+    assert {"loading", "spawning actors", "agent: setup", "driving"} <= set(beats)
 
 
 def test_the_same_plan_gives_the_same_record(world: SimulatorSession, tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ class BoxBeside(Scenario):
     def setup(self):
         """Place the box."""
         at_m = self.trigger_along_m + self.parameters.distance
-        pose = place_on_route(self.stage.route, at_m, 9.0)
+        pose = place_on_route(self.context.route, at_m, 9.0)
         box = ("static.prop.creasedbox01", pose)
         self.actor_ids = spawn_all(
-            self.stage.client, self.stage.world, [box], self.element.where
+            self.context.client, self.context.world, [box], self.element.where
         )
 
     def tick(self, moment):

@@ -90,7 +90,7 @@ def crossing(
     device: str, folder: Path, *, tracks: int, epochs: int, config: dict[str, Any]
 ) -> dict[str, Any]:
     """NLL by track of the two-mode set: without map, with it, and with the maps shuffled."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, features, shuffled in (
         ("motion", "motion", False),
         ("map", "motion+map", False),
@@ -113,8 +113,8 @@ def crossing(
         size = CvaeConfig(**{"features": features, "width": 256, **config})
         place = folder / name.replace(" ", "_")
         best = train(parts[0], parts[1], size, settings, place, _print)
-        found[name] = nll_by_window(best.parameters, size, parts[2], device, draws=1000)
-    return found
+        results[name] = nll_by_window(best.parameters, size, parts[2], device, draws=1000)
+    return results
 
 
 def samples(
@@ -124,7 +124,7 @@ def samples(
     data = load_samples(file)
     fold = np.load(folds, allow_pickle=False)["fold"]
     test = np.isin(fold, _TEST_FOLDS)
-    found: dict[str, Any] = {"window": np.flatnonzero(test)}
+    groups: dict[str, Any] = {"window": np.flatnonzero(test)}
     for features in ("motion", "motion+egodist"):
         config = CvaeConfig(features=features, anchor=anchor)
         settings = TrainSettings(
@@ -139,12 +139,12 @@ def samples(
         folder = out.parent / f"training_{features}"
         chosen_by = data.rows(fold == _VALIDATION_FOLD)
         best = train(learnt, chosen_by, config, settings, folder, _print).parameters
-        found[features] = nll_by_window(best, config, data.rows(test), device, draws=1000)
+        groups[features] = nll_by_window(best, config, data.rows(test), device, draws=1000)
         weights: Any = folded_arrays(best[0])
         about = json.dumps(config.as_dict())
         name = features.replace("+", "_")
         np.savez(out / f"weights_{name}.npz", allow_pickle=False, about=about, **weights)
-    return found
+    return groups
 
 
 def nll_by_window(
@@ -152,7 +152,7 @@ def nll_by_window(
 ) -> Any:
     """NLL ``(models, N, H)``."""
     stacked = {
-        name: torch.as_tensor(np.stack([one[name] for one in models]), device=device)
+        name: torch.as_tensor(np.stack([model[name] for model in models]), device=device)
         for name in models[0]
     }
     moved = to_device(data, config, device)
@@ -190,7 +190,7 @@ def main() -> None:
     else:
         if given.part == "crossing":
             folder = given.out.parent / "training_crossing"
-            found = crossing(
+            result = crossing(
                 given.device,
                 folder,
                 tracks=given.tracks,
@@ -198,7 +198,7 @@ def main() -> None:
                 config={"anchor": given.anchor},
             )
         else:
-            found = samples(
+            result = samples(
                 given.device,
                 given.samples,
                 given.folds,
@@ -207,8 +207,8 @@ def main() -> None:
                 seeds=given.seeds,
                 anchor=given.anchor,
             )
-        np.savez_compressed(given.out / f"{given.part}.npz", allow_pickle=False, **found)
-        means = {name: np.nanmean(v, axis=1).tolist() for name, v in found.items() if v.ndim == 3}
+        np.savez_compressed(given.out / f"{given.part}.npz", allow_pickle=False, **result)
+        means = {name: np.nanmean(v, axis=1).tolist() for name, v in result.items() if v.ndim == 3}
         _print({"mean_nll": means})
     _print({"part": given.part, "seconds": round(time.perf_counter() - started, 1)})
 

@@ -142,11 +142,11 @@ class Finder:
         Raises:
             DataError: No street of the town fits.
         """
-        ways = self.stretches[pair.street.town]
-        order = stream(1, "fail2drive", pair.number).permutation(len(ways)).tolist()
+        stretches = self.stretches[pair.street.town]
+        order = stream(1, "fail2drive", pair.number).permutation(len(stretches)).tolist()
         best: tuple[float, Spot] | None = None
         for number in order[:_TRIES]:
-            way = ways[number]
+            way = stretches[number]
             use = self._use(way)
             if best is not None and use >= best[0]:
                 continue
@@ -263,16 +263,16 @@ def _green(pair: Pair, spot: Spot, first: int) -> list[ScenarioElement]:
     held = any(
         scene.type == "PriorityAtJunction" or "Vehicle" in scene.type for scene in pair.shift
     )
-    found: list[ScenarioElement] = []
+    elements: list[ScenarioElement] = []
     leave_m = 0.0
     for number, (enter_m, end_m) in enumerate(way.junctions):
         mine = held and number == 0 and bool(pair.street.junction)
         if way.has_lights(number) and not mine:
             at_m = max(leave_m + 2.0, enter_m - _GREEN_M)
             scene = Scene(type="PriorityAtJunction", name=f"green_{number}")
-            found.append(_spec(scene, spot, at_m, first + len(found)))
+            elements.append(_spec(scene, spot, at_m, first + len(elements)))
         leave_m = end_m
-    return found
+    return elements
 
 
 def _spec(scene: Scene, spot: Spot, trigger_m: float, number: int) -> ScenarioElement:

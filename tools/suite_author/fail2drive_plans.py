@@ -97,18 +97,18 @@ def _bad_parking() -> list[Pair]:
     for number, street, vehicle, right_m, yaw_deg, side in rows:
         distance = 50.0 + 5.0 * (number % 4)
         both: Parameters = {"distance": distance, "direction": side}
-        ways = ""
+        suffix = ""
         if "opposite" in street.flags:
             gap_m = 60.0 + 20.0 * (number % 4)
-            both["frequency"], ways = (gap_m, gap_m), "TwoWays"
+            both["frequency"], suffix = (gap_m, gap_m), "TwoWays"
         shift = {"vehicle": vehicle, "y": right_m, "yaw": yaw_deg, **both}
         pairs.append(
             Pair(
                 number=number,
                 street=street,
                 distance_m=distance,
-                base=(Scene(type=f"ParkedObstacle{ways}", parameters=both),),
-                shift=(Scene(type=f"BadParkingObstacle{ways}", parameters=shift),),
+                base=(Scene(type=f"ParkedObstacle{suffix}", parameters=both),),
+                shift=(Scene(type=f"BadParkingObstacle{suffix}", parameters=shift),),
             )
         )
     return pairs
@@ -158,9 +158,9 @@ def _construction_permutations() -> list[Pair]:
     for number, street, change in rows:
         distance = 50.0 + 5.0 * (number % 3)
         both: Parameters = {"distance": distance}
-        ways = ""
+        suffix = ""
         if "opposite" in street.flags:
-            both["frequency"], ways = (90.0, 90.0), "TwoWays"
+            both["frequency"], suffix = (90.0, 90.0), "TwoWays"
         else:
             both["direction"] = "right" if "left_same" in street.flags else "left"
         pairs.append(
@@ -168,10 +168,10 @@ def _construction_permutations() -> list[Pair]:
                 number=number,
                 street=street,
                 distance_m=distance,
-                base=(Scene(type=f"ConstructionObstacle{ways}", parameters=both),),
+                base=(Scene(type=f"ConstructionObstacle{suffix}", parameters=both),),
                 shift=(
                     Scene(
-                        type=f"PermutedConstructionObstacle{ways}", parameters={**change, **both}
+                        type=f"PermutedConstructionObstacle{suffix}", parameters={**change, **both}
                     ),
                 ),
             )
@@ -243,10 +243,10 @@ def _custom_obstacles() -> list[Pair]:
     for number, street, things, base in rows:
         distance = 50.0 + 5.0 * (number % 3)
         both: Parameters = {"distance": distance}
-        ways = ""
+        suffix = ""
         if "opposite" in street.flags:
             gap_m = 70.0 + 15.0 * (number % 3)
-            both["frequency"], ways = (gap_m, gap_m), "TwoWays"
+            both["frequency"], suffix = (gap_m, gap_m), "TwoWays"
         else:
             both["direction"] = "right" if "left_same" in street.flags else "left"
         layout: Parameters = {"objects": things, **both, "baseline_overlay": base.lower()}
@@ -255,8 +255,8 @@ def _custom_obstacles() -> list[Pair]:
                 number=number,
                 street=street,
                 distance_m=distance,
-                base=(Scene(type=f"{base}Obstacle{ways}", parameters=both),),
-                shift=(Scene(type=f"CustomObstacle{ways}", parameters=layout),),
+                base=(Scene(type=f"{base}Obstacle{suffix}", parameters=both),),
+                shift=(Scene(type=f"CustomObstacle{suffix}", parameters=layout),),
             )
         )
     return pairs
@@ -444,10 +444,10 @@ def _passable_obstacles() -> list[Pair]:
     for number, street, things in rows:
         distance = 55.0 + 5.0 * (number % 3)
         both: Parameters = {"objects": things, "distance": distance}
-        ways = ""
+        suffix = ""
         if "opposite" in street.flags:
-            both["frequency"], ways = (100.0, 100.0), "TwoWays"
-        shift = Scene(type=f"CustomObstacle{ways}", parameters=both, name="PassableObstacle")
+            both["frequency"], suffix = (100.0, 100.0), "TwoWays"
+        shift = Scene(type=f"CustomObstacle{suffix}", parameters=both, name="PassableObstacle")
         pairs.append(
             Pair(number=number, street=street, distance_m=distance, base=(), shift=(shift,))
         )

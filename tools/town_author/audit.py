@@ -218,8 +218,8 @@ def _green_conflicts(carla_map: Any, root: Element) -> list[tuple[str, str]]:
                 continue
             ours = [path for lane in lanes[a] for path in paths.get(lane, [])]
             theirs = [path for lane in lanes[b] for path in paths.get(lane, [])]
-            for (one, to), (two, other_to) in itertools.product(ours, theirs):
-                crossing = _centre_line(carla_map, one, lengths[one]).intersects(
+            for (first, to), (two, other_to) in itertools.product(ours, theirs):
+                crossing = _centre_line(carla_map, first, lengths[first]).intersects(
                     _centre_line(carla_map, two, lengths[two])
                 )
                 if to == other_to or crossing:

@@ -177,13 +177,13 @@ def find_netconvert() -> Path:
     beside = Path(sys.executable).parent / "netconvert"
     if beside.exists():
         return beside
-    found = shutil.which("netconvert")
-    if found is None:
+    path = shutil.which("netconvert")
+    if path is None:
         raise PrerequisiteError(
             "netconvert was not found; authoring towns needs it (the shipped towns do not). "
             "Fix: pip install 'jaywalk[town]'   (or: pip install eclipse-sumo==1.28.0)"
         )
-    return Path(found)
+    return Path(path)
 
 
 def build_network(plan: TownPlan) -> str:

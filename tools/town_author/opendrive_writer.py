@@ -231,7 +231,7 @@ def _crossing_corners(crossing: NetCrossing) -> Vector:
 
 
 def _at_junctions(network: Network, by_edge: dict[str, Road]) -> list[tuple[Road, float, Vector]]:
-    found = []
+    outlines = []
     for crossing in network.crossings:
         corners = _crossing_corners(crossing)
         middle = corners.mean(axis=0)
@@ -240,8 +240,8 @@ def _at_junctions(network: Network, by_edge: dict[str, Road]) -> list[tuple[Road
         at_start = np.hypot(first.x - middle[0], first.y - middle[1]) < np.hypot(
             last.x - middle[0], last.y - middle[1]
         )
-        found.append((road, INSIDE_M if at_start else road.length_m - INSIDE_M, corners))
-    return found
+        outlines.append((road, INSIDE_M if at_start else road.length_m - INSIDE_M, corners))
+    return outlines
 
 
 def _strip_corners(road: Road, s_m: float, half_length_m: float) -> Vector:

@@ -34,11 +34,11 @@ class LostLoad(Scenario):
         """Place the boxes before the first tick."""
         first_m = self.trigger_along_m + self.parameters.distance
         boxes = [
-            (_BOX, place_on_route(self.stage.route, first_m + k * _SPACING_M, right_m=2.0))
+            (_BOX, place_on_route(self.context.route, first_m + k * _SPACING_M, right_m=2.0))
             for k in range(2)
         ]
         where = self.element.where
-        self.actor_ids = spawn_all(self.stage.client, self.stage.world, boxes, where)
+        self.actor_ids = spawn_all(self.context.client, self.context.world, boxes, where)
 
     def tick(self, moment: EgoMoment) -> bool:
         """End when the ego has passed the boxes."""

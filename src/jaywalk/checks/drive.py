@@ -23,10 +23,10 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.pose import yaw_rad
-from jaywalk.runner.cast import spawn_ego
 from jaywalk.runner.ending import RouteProgress
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.session import STEP_S, SimulatorSession
+from jaywalk.runner.spawning import spawn_ego
 from jaywalk.runner.watchdog import AgentTimeout, time_limit
 from jaywalk.town.routes import DenseRoute
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from jaywalk.core.errors import JaywalkError
 from jaywalk.geometry.box import upright_carla_box
 from jaywalk.geometry.pose import yaw_rad
+from jaywalk.runner.live_episode import LiveEpisode
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import SimulatorSession
-from jaywalk.runner.staged import StagedEpisode
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
 _KINDS: Final = (("vehicle.", "vehicle"), ("walker.", "walker"), ("static.", "prop"))
@@ -52,14 +52,14 @@ def view_stage(plan: EpisodePlan, world: SimulatorSession) -> StagedView:
     Raises:
         DataError: The route or a scenario does not fit; the message names the place.
     """
-    stage = StagedEpisode(plan, world, None)
+    episode = LiveEpisode(plan, world, None)
     try:
-        actors = sorted(stage.carla_world.get_actors(), key=lambda one: one.id)
-        bodies = [body for one in actors if (body := _body(one, stage.ego.id)) is not None]
-        ways = [way for scenario in stage.cast.scenarios for way in scenario.moves()]
+        actors = sorted(episode.world.get_actors(), key=lambda one: one.id)
+        bodies = [body for one in actors if (body := _body(one, episode.ego.id)) is not None]
+        ways = [way for scenario in episode.actors.scenarios for way in scenario.moves()]
         return StagedView(bodies=bodies, ways=ways)
     finally:
-        stage.finish("looked at")
+        episode.finish("looked at")
 
 
 def _body(actor: Any, ego_id: int) -> StagedBody | None:
@@ -83,7 +83,7 @@ def _body(actor: Any, ego_id: int) -> StagedBody | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingStagedBody:
-    """An actor on the stage, seen from above. CARLA's left-handed metres, radians."""
+    """An actor on the episode, seen from above. CARLA's left-handed metres, radians."""
 
     type_id: str
     role: str  # hero, background, or a scenario's role
@@ -124,15 +124,15 @@ def stage_routes(
             agent=AgentSpec(name="expert"),
         )
         try:
-            stage = StagedEpisode(plan, world, None)
+            episode = LiveEpisode(plan, world, None)
         except JaywalkError as problem:
             yield StagedRoute(item=item, problem=str(problem))
             continue
-        stage.begin()
-        route = stage.route
-        triggers = [one.trigger_along_m for one in stage.cast.scenarios]
-        bodies = _bodies(stage)
-        stage.finish("staged")
+        episode.begin()
+        route = episode.route
+        triggers = [one.trigger_along_m for one in episode.actors.scenarios]
+        bodies = _bodies(episode)
+        episode.finish("staged")
         yield StagedRoute(
             item=item,
             route_m=route.position_m[:, :2].copy(),
@@ -142,12 +142,12 @@ def stage_routes(
         )
 
 
-def _bodies(stage: StagedEpisode) -> tuple[StagingStagedBody, ...]:
+def _bodies(episode: LiveEpisode) -> tuple[StagingStagedBody, ...]:
     found = []
-    for actor in stage.carla_world.get_actors():
+    for actor in episode.world.get_actors():
         if not actor.type_id.startswith(("vehicle.", "walker.", "static.prop.")):
             continue
-        state = stage.snapshot.find(actor.id)
+        state = episode.snapshot.find(actor.id)
         if state is None:
             continue
         pose, box = state.get_transform(), actor.bounding_box

@@ -146,7 +146,7 @@ def run(
         raise UsageError("Say who drives: --agent NAME, FILE.py or ws://HOST:PORT.")
     chosen["seeds"] = parse_seeds(chosen["seeds"])
     chosen["traffic"] = str(chosen["traffic"])
-    names = [field.name for field in fields(RunOptions)]
+    names = [field.name for field in fields(RunOptions) if field.name in chosen]
     options = RunOptions(**{name: chosen[name] for name in names})
     requests = make_requests(chosen["suite"], chosen["agent"], options, chosen["out"])
     run_all(requests, verify=chosen["verify_determinism"], as_json=as_json)

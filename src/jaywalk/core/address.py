@@ -17,9 +17,9 @@ def parse_address(text: str, name: str = "--server") -> tuple[str, int]:
     Raises:
         UsageError: The text is not a valid address.
     """
-    found = _ADDRESS.fullmatch(text)
-    if found is None or not 0 < int(found[2]) <= LAST_PORT:
+    match = _ADDRESS.fullmatch(text)
+    if match is None or not 0 < int(match[2]) <= LAST_PORT:
         raise UsageError(
             f"{name} is '{text}', expected HOST:PORT as in 127.0.0.1:2000 (ports 1 to {LAST_PORT})."
         )
-    return found[1], int(found[2])
+    return match[1], int(match[2])

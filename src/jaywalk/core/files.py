@@ -48,13 +48,13 @@ def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.Buffere
     except (OSError, ValueError) as problem:
         said = getattr(problem, "strerror", None) or problem
         raise DataError(f"Cannot read '{path}': {said}. Give {what}.") from problem
-    found = os.fstat(handle)
-    if stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes:
+    status = os.fstat(handle)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= most_bytes:
         return os.fdopen(handle, "rb")
     os.close(handle)
-    if stat.S_ISREG(found.st_mode):
+    if stat.S_ISREG(status.st_mode):
         raise DataError(f"'{path}' has more than {most_bytes} bytes. Give {what}.")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise DataError(f"'{path}' is a folder. Give {what}.")
     raise DataError(f"'{path}' is a pipe, a socket or a device, not a file. Give {what}.")
 
@@ -120,12 +120,12 @@ def gunzip(data: bytes, name: str, most_bytes: int = 16 * TEXT_BYTES) -> bytes:
     """
     try:
         with gzip.open(io.BytesIO(data)) as stream:
-            found = stream.read(most_bytes + 1)
+            content = stream.read(most_bytes + 1)
     except (OSError, EOFError, zlib.error) as problem:
         raise DataError(f"'{name}' cannot be read: {problem}.") from problem
-    if len(found) > most_bytes:
+    if len(content) > most_bytes:
         raise DataError(f"'{name}' unpacks to more than {most_bytes} bytes.")
-    return found
+    return content
 
 
 def load_array(path: Path, what: str, most_bytes: int = DATA_BYTES) -> NDArray[Any]:
@@ -167,18 +167,18 @@ def parse_arrays(
             return {"": _array(io.BytesIO(data), len(data))}
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            if len(members) > _MEMBERS or sum(one.file_size for one in members) > most_bytes:
+            if len(members) > _MEMBERS or sum(member.file_size for member in members) > most_bytes:
                 raise DataError(
                     f"'{name}' unpacks to more than {most_bytes} bytes or {_MEMBERS} arrays. "
                     f"Give {what}."
                 )
             arrays = {}
-            for one in members:
-                key = one.filename.removesuffix(".npy")
+            for member in members:
+                key = member.filename.removesuffix(".npy")
                 if wanted is not None and key not in wanted:
                     continue
-                with archive.open(one) as stream:
-                    arrays[key] = _array(stream, one.file_size)
+                with archive.open(member) as stream:
+                    arrays[key] = _array(stream, member.file_size)
             return arrays
     except DataError:
         raise

@@ -32,14 +32,14 @@ _NAME = re.compile(rb"(\w+)(?: as \w+)?\s*(?:,|$|\)|\n|#)")
 def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
     """Return the digest of a file and the files of the package that it imports."""
     source = path.read_bytes()
-    found: set[Path] = set()
+    imported: set[Path] = set()
     for module, names, plain in _IMPORT.findall(source):
         dotted = (module or plain).decode().strip(".")
         folder = _PACKAGE.joinpath(*dotted.split(".")) if dotted else _PACKAGE
         candidates = [folder.with_suffix(".py"), folder / "__init__.py"]
         candidates += [folder / f"{name.decode()}.py" for name in _NAME.findall(names)]
-        found.update(file for file in candidates if file.is_file())
-    return hashlib.blake2b(source, digest_size=16).digest(), frozenset(found)
+        imported.update(file for file in candidates if file.is_file())
+    return hashlib.blake2b(source, digest_size=16).digest(), frozenset(imported)
 
 
 @cache

@@ -35,8 +35,8 @@ def _own_home() -> Path:
     shared = Path(tempfile.gettempdir()) / f"jaywalk-home-{os.getuid()}"
     try:
         shared.mkdir(mode=0o700, exist_ok=True)
-        found = shared.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+        status = shared.lstat()
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
             return shared
     except OSError:
         pass

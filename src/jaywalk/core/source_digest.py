@@ -17,7 +17,7 @@ SHORT: Final = 12  # characters of a digest in messages and tables
 def source_files(package: Path) -> Iterator[Path]:
     """Code and data files of a package in a fixed order; caches and hidden files are left out."""
     for folder, below, names in os.walk(package):
-        below[:] = sorted(one for one in below if one != "__pycache__" and one[0] != ".")
+        below[:] = sorted(entry for entry in below if entry != "__pycache__" and entry[0] != ".")
         for name in sorted(names):
             if name[0] != "." and not name.endswith((".pyc", "~")):
                 yield Path(folder) / name

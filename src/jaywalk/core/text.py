@@ -32,7 +32,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     It suggests the nearest known name, or lists known names if none is near.
     """
     names = list(dict.fromkeys(known))
-    by_lower = {one.lower(): one for one in names}
+    by_lower = {option.lower(): option for option in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     if near:
         return f" Did you mean '{by_lower[near[0]]}'?"
@@ -55,15 +55,15 @@ def printable(text: str, *, layout: bool = True) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(one if _is_safe(one, layout) else _escape(one) for one in text)
+    return "".join(char if _is_safe(char, layout) else _escape(char) for char in text)
 
 
-def _is_safe(one: str, layout: bool) -> bool:
-    return one.isprintable() or (layout and one in _LAYOUT)
+def _is_safe(char: str, layout: bool) -> bool:
+    return char.isprintable() or (layout and char in _LAYOUT)
 
 
-def _escape(one: str) -> str:
-    code = ord(one)
+def _escape(char: str) -> str:
+    code = ord(char)
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

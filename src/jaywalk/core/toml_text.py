@@ -121,12 +121,12 @@ def parse_setting(text: str) -> tuple[list[str], Any]:
     if not equals or not all(keys):
         raise UsageError(f"--set is '{text}', expected KEY=VALUE as in params.distance=40.")
     try:
-        found = tomllib.loads(f"value = {raw.strip()}")
+        parsed = tomllib.loads(f"value = {raw.strip()}")
     except tomllib.TOMLDecodeError:
         return keys, raw.strip()
     except (ValueError, RecursionError):
         raise UsageError(f"--set {path}: is '{raw[:40]}...'; expected a shorter value.") from None
-    return keys, found["value"] if len(found) == 1 else raw.strip()
+    return keys, parsed["value"] if len(parsed) == 1 else raw.strip()
 
 
 def with_value(document: Mapping[str, Any], keys: Sequence[str], value: Any) -> dict[str, Any]:
@@ -191,8 +191,8 @@ def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
             here = _path(header[2], header[1] == "[[", counts)
         elif here != list(keys[:-1]):
             continue
-        elif (found := pattern.match(line)) is not None:
-            lines[number] = f"{found[1]}{format_value(value)}{found[3] or ''}"
+        elif (match := pattern.match(line)) is not None:
+            lines[number] = f"{match[1]}{format_value(value)}{match[3] or ''}"
             return "\n".join(lines)
         if here == list(keys[:-1]) and line.strip() and not line.lstrip().startswith("#"):
             last = number

@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
                 )
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(key.value)
-        return {key.value: self.construct_object(one, deep=True) for key, one in node.value}
+        return {key.value: self.construct_object(item, deep=True) for key, item in node.value}
 
 
 _LETTERS: Final = "-+.0123456789"
@@ -82,13 +82,13 @@ _Loader.add_constructor(
 def parse_yaml(text: str, name: str) -> dict[str, Any]:
     """Return the values of a YAML text; ``name`` identifies the text in the error message."""
     try:
-        found = yaml.load(text, Loader=_Loader)
+        parsed = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError, *_UNFIT) as problem:
         raise DataError(f"'{name}' is not valid YAML: {_told(problem)}.") from problem
-    if not isinstance(found, dict):
-        what = "empty" if found is None else f"{type(found).__name__} in YAML"
+    if not isinstance(parsed, dict):
+        what = "empty" if parsed is None else f"{type(parsed).__name__} in YAML"
         raise DataError(f"'{name}' is {what}; expected fields, KEY: VALUE.")
-    return found
+    return parsed
 
 
 def _told(problem: Exception) -> str:
@@ -192,10 +192,10 @@ def _patched(text: str, keys: Sequence[str], value: Any) -> str | None:
     """Return the text with the value at a path replaced, or added to its mapping as a new line."""
     place = yaml.compose(text, Loader=_Loader)
     for number, key in enumerate(keys):
-        found = _entry(place, key)
-        if found is None:
+        node = _entry(place, key)
+        if node is None:
             return _added(text, place, key, value) if number == len(keys) - 1 else None
-        place = found
+        place = node
     begin, end = place.start_mark.index, place.end_mark.index
     if not isinstance(place, yaml.ScalarNode) and not place.flow_style:
         return None
@@ -207,7 +207,7 @@ def _entry(place: Any, key: str) -> Any | None:
         fits = key.isdecimal() and len(key) < 10 and 1 <= int(key) <= len(place.value)
         return place.value[int(key) - 1] if fits else None
     if isinstance(place, yaml.MappingNode):
-        return next((one for name, one in place.value if name.value == key), None)
+        return next((item for name, item in place.value if name.value == key), None)
     return None
 
 
@@ -217,7 +217,9 @@ def _added(text: str, place: Any, key: str, value: Any) -> str | None:
         return None
     column = place.value[0][0].start_mark.column
     lines = text.split("\n")
-    plain = [one for _, one in place.value if isinstance(one, yaml.ScalarNode) or one.flow_style]
+    plain = [
+        item for _, item in place.value if isinstance(item, yaml.ScalarNode) or item.flow_style
+    ]
     if not plain:
         return None
     last = plain[-1].end_mark.line

@@ -254,7 +254,7 @@ def times_to_touch(
     do. Contacts behind the middle of the ego are caused by the other body and give infinity.
     """
     n = ego.shape[0]
-    found = np.full(n, np.inf)
+    result = np.full(n, np.inf)
     ego_arc, other_arc = arc_lengths(ego), arc_lengths(other)
     at_a, at_b = np.zeros(5), np.zeros(5)
     for k in range(n):
@@ -276,5 +276,5 @@ def times_to_touch(
         if after < np.inf:
             ahead = (at_b[0] - at_a[0]) * at_a[3] + (at_b[1] - at_a[1]) * at_a[4]
             if ahead >= 0.0:
-                found[k] = after
-    return found
+                result[k] = after
+    return result

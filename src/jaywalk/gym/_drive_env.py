@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from jaywalk.agents.base import Decision
 from jaywalk.core.errors import InfrastructureError, UsageError
 from jaywalk.core.heartbeat import Heartbeat
+from jaywalk.gym._bev import BevView
 from jaywalk.gym._options import DriveOptions
 from jaywalk.gym._reward import CollisionReader, add_terms, reward_terms
-from jaywalk.gym._views import BevView, Look, Looker, SensorView, ego_vector, state_vector
+from jaywalk.gym._views import SensorView, TickReader, TickState, ego_vector, state_vector
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.ending import COMPLETED, TIMED_OUT
+from jaywalk.runner.live_episode import LiveEpisode
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
-from jaywalk.runner.staged import StagedEpisode
 
 AGENT_NAME: Final = "gym"
 COLLIDED: Final = "collision"
@@ -204,26 +205,26 @@ class _RunningEpisode:
         self._terms: dict[str, float] = {}
         self._control = _STILL
         name = _free_name(plan.episode_id, options.record)
-        self._stage = StagedEpisode(plan, world, options.record, episode_id=name)
+        self._episode = LiveEpisode(plan, world, options.record, episode_id=name)
         try:
             self._begin(pictures)
         except BaseException:
-            self._stage.discard()
+            self._episode.discard()
             raise
 
     def _begin(self, pictures: bool) -> None:
-        options, stage = self._options, self._stage
-        self._looker = Looker(stage)
-        self._collisions = CollisionReader(stage)
+        options, episode = self._options, self._episode
+        self._reader = TickReader(episode)
+        self._collisions = CollisionReader(episode)
         wants_bev = pictures or options.observation == "bev"
         self._bev = (
-            BevView(stage.opendrive, options.bev_px, options.bev_pixel_m) if wants_bev else None
+            BevView(episode.opendrive, options.bev_px, options.bev_pixel_m) if wants_bev else None
         )
         wants_sensors = options.observation == "sensors"
-        self._sensors = SensorView(stage, options.sensors) if wants_sensors else None
-        stage.begin()
-        stage.judge()
-        self._look: Look = self._looker.look(_STILL)
+        self._sensors = SensorView(episode, options.sensors) if wants_sensors else None
+        episode.begin()
+        episode.judge()
+        self._look: TickState = self._reader.look(_STILL)
         self._seen = self._observe()
 
     @property
@@ -245,14 +246,14 @@ class _RunningEpisode:
         return float(sum(self._terms.values()))
 
     def _tick(self, decision: Decision, control: tuple[float, float, float]) -> None:
-        stage = self._stage
-        before_m, turned = stage.progress.along_m, control[2] - self._control[2]
-        stage.prepare()
+        episode = self._episode
+        before_m, turned = episode.progress.along_m, control[2] - self._control[2]
+        episode.prepare()
         self._events += [
-            {"kind": event.kind, "name": event.name, **event.detail} for event in stage.events
+            {"kind": event.kind, "name": event.name, **event.detail} for event in episode.events
         ]
-        stage.move(decision)
-        self.reason = stage.judge()
+        episode.move(decision)
+        self.reason = episode.judge()
         collisions = self._collisions.read_new()
         self._collided = self._collided or bool(collisions)
         self._events += [
@@ -260,15 +261,15 @@ class _RunningEpisode:
         ]
         if collisions and self._options.stop_at_collision and not self.reason:
             self.reason = COLLIDED
-        if stage.snapshot.find(stage.ego.id) is not None:
-            self._look = self._looker.look(control)
+        if episode.snapshot.find(episode.ego.id) is not None:
+            self._look = self._reader.look(control)
         self._control = control
         add_terms(
             self._terms,
             reward_terms(
                 self._options.weights,
                 self._look,
-                stage.progress.along_m - before_m,
+                episode.progress.along_m - before_m,
                 turned,
                 collisions,
                 "" if self.reason == COLLIDED else self.reason,
@@ -291,15 +292,15 @@ class _RunningEpisode:
 
     def info(self) -> dict[str, Any]:
         """Return the ``info`` dictionary of the present tick."""
-        stage = self._stage
+        episode = self._episode
         return {
-            "route": stage.plan.item.id,
-            "town": stage.plan.item.route.town,
-            "episode_seed": stage.plan.seed,
-            "tick": stage.tick,
-            "elapsed_s": stage.elapsed_s,
-            "along_m": stage.progress.along_m,
-            "route_share": stage.progress.share,
+            "route": episode.plan.item.id,
+            "town": episode.plan.item.route.town,
+            "episode_seed": episode.plan.seed,
+            "tick": episode.tick,
+            "elapsed_s": episode.elapsed_s,
+            "along_m": episode.progress.along_m,
+            "route_share": episode.progress.share,
             "speed_mps": self._look.own.speed_mps,
             "offset_m": self._look.offset_m,
             "speed_limit_mps": self._look.limit_mps,
@@ -331,7 +332,7 @@ class _RunningEpisode:
             return ""
         self._finished = True
         try:
-            written = self._stage.finish(self.reason or STOPPED)
+            written = self._episode.finish(self.reason or STOPPED)
         finally:
             if self._sensors is not None:
                 self._sensors.close()
@@ -341,7 +342,7 @@ class _RunningEpisode:
         """Discard the record."""
         if not self._finished:
             self._finished = True
-            self._stage.discard()
+            self._episode.discard()
 
 
 def _write_line(text: str) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import UsageError
+from jaywalk.gym._bev import BEV_CHANNELS
 from jaywalk.gym._reward import RewardWeights
 from jaywalk.gym._views import (
-    BEV_CHANNELS,
     CAMERA,
     EGO_SIZE,
     STATE_SIZE,

@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from jaywalk.core.errors import UsageError
-from jaywalk.gym._views import Look
+from jaywalk.gym._views import TickState
 from jaywalk.runner.ending import COMPLETED
+from jaywalk.runner.live_episode import EgoHit, LiveEpisode
 from jaywalk.runner.session import STEP_S
-from jaywalk.runner.staged import EgoHit, StagedEpisode
 
 _DELAY_TICKS: Final = 2
 _NEW_CONTACT_TICKS: Final = 40  # after a pause of this length a contact counts as a new one
@@ -33,15 +33,15 @@ class EgoCollision:
 class CollisionReader:
     """Reader of the collisions of one episode."""
 
-    def __init__(self, stage: StagedEpisode) -> None:
-        self._stage = stage
+    def __init__(self, episode: LiveEpisode) -> None:
+        self._episode = episode
         self._waiting: list[EgoHit] = []
         self._read = 0
         self._last: dict[int, int] = {}
 
     def read_new(self) -> list[EgoCollision]:
         """Return the collisions that are due at the present tick."""
-        hits, now = self._stage.hits, self._stage.snapshot.frame
+        hits, now = self._episode.hits, self._episode.snapshot.frame
         arrived = hits[self._read :]
         self._read += len(arrived)
         self._waiting += arrived
@@ -103,7 +103,7 @@ class RewardWeights:
 
 def reward_terms(
     weights: RewardWeights,
-    look: Look,
+    look: TickState,
     gained_m: float,
     turned: float,
     collisions: Sequence[EgoCollision],

@@ -1,16 +1,14 @@
-"""Observations of a learner: ``bev``, ``sensors`` and ``state``.
+"""Observations of a learner: ``sensors`` and ``state``; ``bev`` is in its own module.
 
-The state of a tick is read once and shared by observation, reward and picture. ``bev`` shows the
-surroundings from above, with the ego's heading upwards; its inner loop is compiled. ``sensors``
-holds the measurements of a Leaderboard agent's sensors in fixed shapes. ``state`` is a flat vector
-of numbers between -1 and 1; see docs/reference/gym.md.
+The state of a tick is read once and shared by observation, reward and picture. ``sensors`` holds
+the measurements of a Leaderboard agent's sensors in fixed shapes. ``state`` is a flat vector of
+numbers between -1 and 1; see docs/reference/gym.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import carla
@@ -25,55 +23,15 @@ from jaywalk.agents.driving.route_line import STEP_M, RouteLine, make_line
 from jaywalk.agents.driving.signals import Signals, find_signals
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.core.kernels import kernel
 from jaywalk.geometry.angle import wrap_angle
-from jaywalk.geometry.box import box_points
+from jaywalk.runner.live_episode import LiveEpisode
 from jaywalk.runner.session import STEP_S
-from jaywalk.runner.staged import StagedEpisode
-from jaywalk.town.raster import ROAD, ROAD_LINE, SIDEWALK, SemanticRaster, fill_polygon, fill_strip
-from jaywalk.town.town import town_from_opendrive
-
-Image = NDArray[np.uint8]
-
-
-@kernel
-def draw_ground(
-    out: Image,
-    labels: Image,
-    x0_m: float,
-    y0_m: float,
-    cell_m: float,
-    x_m: float,
-    y_m: float,
-    yaw_rad: float,
-    pixel_m: float,
-    origin_row: int,
-) -> None:
-    """Draw the ground of the town around the ego, turned to its heading."""
-    rows, columns = labels.shape
-    cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
-    for row in range(out.shape[1]):
-        ahead = (origin_row - row - 0.5) * pixel_m
-        for column in range(out.shape[2]):
-            right = (column + 0.5 - out.shape[2] / 2.0) * pixel_m
-            i = int(np.floor((y_m + ahead * sin + right * cos - y0_m) / cell_m))
-            k = int(np.floor((x_m + ahead * cos - right * sin - x0_m) / cell_m))
-            if 0 <= i < rows and 0 <= k < columns:
-                label = labels[i, k]
-                if label == ROAD_LINE:
-                    out[0, row, column] = 255
-                    out[1, row, column] = 255
-                elif label == ROAD:
-                    out[0, row, column] = 255
-                elif label == SIDEWALK:
-                    out[2, row, column] = 255
-
 
 _STOPPING: Final = (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class TickState:
     """State of a tick. Frame: CARLA's left-handed metres; offsets positive to the right."""
 
     own: EgoVehicle
@@ -106,28 +64,28 @@ class Look:
         return [stop.along_m for stop in self.signals.signs]
 
 
-class Looker:
+class TickReader:
     """Reader of the ticks of one episode."""
 
-    def __init__(self, stage: StagedEpisode) -> None:
-        self._stage = stage
-        self._line = make_line(stage.route, stage.map, DEFAULT_LIMIT_MPS)
-        self._perception = Perception(stage.carla_world, stage.ego)
-        self._signals = find_signals(stage.carla_world, self._line, STEP_S)
+    def __init__(self, episode: LiveEpisode) -> None:
+        self._episode = episode
+        self._line = make_line(episode.route, episode.map, DEFAULT_LIMIT_MPS)
+        self._perception = Perception(episode.world, episode.ego)
+        self._signals = find_signals(episode.world, self._line, STEP_S)
         self._along_m = 0.0
 
-    def look(self, control: tuple[float, float, float]) -> Look:
+    def look(self, control: tuple[float, float, float]) -> TickState:
         """Return the present tick; call at every tick, because it tracks the place on the line."""
-        snapshot, line = self._stage.snapshot, self._line
+        snapshot, line = self._episode.snapshot, self._line
         own = self._perception.own(snapshot)
         self._along_m = line.locate(own.x_m, own.y_m, int(self._along_m / STEP_M))
         at = min(int(self._along_m / STEP_M), len(line) - 1)
         yaw = float(line.yaw_rad[at])
         dx, dy = own.x_m - line.xy_m[at, 0], own.y_m - line.xy_m[at, 1]
         turn = own.yaw_rad - yaw
-        push: Any = snapshot.find(self._stage.ego.id).get_acceleration()
+        push: Any = snapshot.find(self._episode.ego.id).get_acceleration()
         cos, sin = np.cos(own.yaw_rad), np.sin(own.yaw_rad)
-        return Look(
+        return TickState(
             own=own,
             acceleration_mps2=(push.x * cos + push.y * sin, -push.x * sin + push.y * cos),
             control=control,
@@ -138,137 +96,8 @@ class Looker:
             offset_m=float(-dx * np.sin(yaw) + dy * np.cos(yaw)),
             heading_rad=float(wrap_angle(turn)),
             limit_mps=float(line.limit_mps[at]),
-            share=self._stage.progress.share,
+            share=self._episode.progress.share,
         )
-
-
-BEV_CHANNELS: Final = (
-    "road",
-    "line",
-    "sidewalk",
-    "route",
-    "vehicles",
-    "people",
-    "props",
-    "stop",
-)
-_ROUTE, _VEHICLES, _PEOPLE, _PROPS, _STOP = range(3, 8)
-_BEHIND: Final = 0.25  # share of the picture behind the ego's origin
-_ROUTE_HALF_M: Final = 1.0
-_BAR_HALF_M: Final = 0.6
-_FULL: Final = 255
-_SIGN: Final = 128  # a stop sign's bar; a red light's is full
-_BACKGROUND: Final = (228, 232, 222)
-_EGO: Final = (20, 20, 24)
-# One colour per channel, drawn in this order; people last.
-_COLOURS: Final = (
-    ("sidewalk", (196, 194, 188)),
-    ("road", (92, 94, 100)),
-    ("line", (225, 225, 225)),
-    ("route", (86, 132, 196)),
-    ("stop", (200, 40, 40)),
-    ("props", (222, 160, 60)),
-    ("vehicles", (40, 160, 120)),
-    ("people", (230, 60, 150)),
-)
-
-
-@lru_cache(maxsize=4)
-def _ground_of(opendrive: bytes) -> SemanticRaster:
-    return town_from_opendrive(opendrive.decode()).raster
-
-
-class BevView:
-    """Draws the surroundings of one episode's ego."""
-
-    def __init__(self, opendrive: bytes, size_px: int, pixel_m: float) -> None:
-        self._ground = _ground_of(opendrive)
-        self._size, self._pixel_m = size_px, pixel_m
-        self._origin_row = round((1.0 - _BEHIND) * size_px)
-
-    def draw(self, look: Look) -> Image:
-        """Return the channels ``BEV_CHANNELS``, each (rows, columns) of 0 and 255."""
-        out = np.zeros((len(BEV_CHANNELS), self._size, self._size), np.uint8)
-        ground, own = self._ground, look.own
-        draw_ground(
-            out,
-            ground.labels,
-            ground.x0_m,
-            ground.y0_m,
-            ground.cell_m,
-            own.x_m,
-            own.y_m,
-            own.yaw_rad,
-            self._pixel_m,
-            self._origin_row,
-        )
-        self._draw_route(out, look)
-        self._draw_stops(out, look)
-        self._draw_bodies(out, look)
-        return out
-
-    def picture(self, look: Look) -> Image:
-        """Return the channels and the ego as a colour picture (rows, columns, 3)."""
-        bev = self.draw(look)
-        picture = np.full((self._size, self._size, 3), _BACKGROUND, np.uint8)
-        for name, colour in _COLOURS:
-            picture[bev[BEV_CHANNELS.index(name)] > 0] = colour
-        own = look.own
-        cos, sin = np.array([np.cos(own.yaw_rad)]), np.array([np.sin(own.yaw_rad)])
-        ahead = own.front_m - own.half_length_m
-        middle = np.array([[own.x_m + ahead * cos[0], own.y_m + ahead * sin[0]]])
-        corners = box_points(middle, cos, sin, np.array([[own.half_length_m, own.half_width_m]]))
-        mask = np.zeros((self._size, self._size), np.uint8)
-        fill_polygon(mask, 0.0, 0.0, 1.0, self._pixels(look, corners[0]), _FULL)
-        picture[mask > 0] = _EGO
-        return picture
-
-    def _pixels(self, look: Look, xy_m: FloatArray) -> FloatArray:
-        """Return column and row of places, as floats."""
-        place = look.to_ego(xy_m) / self._pixel_m
-        return np.column_stack([self._size / 2.0 + place[:, 1], self._origin_row - place[:, 0]])
-
-    def _draw_route(self, out: Image, look: Look) -> None:
-        reach = int(self._size * self._pixel_m / STEP_M)
-        first = max(int(look.along_m / STEP_M) - reach // 4, 0)
-        part = slice(first, first + reach, 2)
-        yaw = look.line.yaw_rad[part]
-        side = _ROUTE_HALF_M * np.column_stack([-np.sin(yaw), np.cos(yaw)])
-        middle = look.line.xy_m[part]
-        left, right = self._pixels(look, middle - side), self._pixels(look, middle + side)
-        fill_strip(out[_ROUTE], 0.0, 0.0, 1.0, left, right, _FULL)
-
-    def _draw_stops(self, out: Image, look: Look) -> None:
-        for places, value in ((look.sign_lines_m(), _SIGN), (look.red_lines_m(), _FULL)):
-            for along in places:
-                if abs(along - look.along_m) < self._size * self._pixel_m:
-                    self._bar(out, look, along, value)
-
-    def _bar(self, out: Image, look: Look, along_m: float, value: int) -> None:
-        line = look.line
-        k = min(int(along_m / STEP_M), len(line) - 1)
-        cos, sin = np.cos(line.yaw_rad[k]), np.sin(line.yaw_rad[k])
-        half = np.array([[_BAR_HALF_M, 0.5 * line.lane_width_m[k]]])
-        middle = line.xy_m[k : k + 1]
-        corners = box_points(middle, np.array([cos]), np.array([sin]), half)
-        fill_polygon(out[_STOP], 0.0, 0.0, 1.0, self._pixels(look, corners[0]), value)
-
-    def _draw_bodies(self, out: Image, look: Look) -> None:
-        seen = look.seen
-        reach = self._size * self._pixel_m
-        gaps = seen.xy_m - (look.own.x_m, look.own.y_m)
-        near = np.flatnonzero(np.abs(gaps).max(axis=1, initial=0.0) < reach)
-        if not len(near):
-            return
-        # At least one and a half pixels, so that no actor falls between pixels.
-        half = np.maximum(seen.half_m[near], 0.75 * self._pixel_m)
-        corners = box_points(seen.xy_m[near], seen.cos[near], seen.sin[near], half)
-        pixels = self._pixels(look, corners.reshape(-1, 2)).reshape(-1, 4, 2)
-        channels = np.select(
-            [seen.kind[near] == VEHICLE, seen.kind[near] == PERSON], [_VEHICLES, _PEOPLE], _PROPS
-        )
-        for channel, outline in zip(channels.tolist(), pixels, strict=True):
-            fill_polygon(out[channel], 0.0, 0.0, 1.0, outline, _FULL)
 
 
 # Default camera.
@@ -322,15 +151,15 @@ def _space(one: Mapping[str, Any]) -> Any:
 class SensorView:
     """Sensors on the ego of one episode."""
 
-    def __init__(self, stage: StagedEpisode, sensors: Sequence[Mapping[str, Any]]) -> None:
-        self._stage, self._sensors = stage, sensors
-        self._rig = SensorRig(stage.carla_world, stage.ego, sensors)
-        stage.ego.apply_control(carla.VehicleControl(hand_brake=True))
-        stage.carla_world.tick()  # the first frame they measure
+    def __init__(self, episode: LiveEpisode, sensors: Sequence[Mapping[str, Any]]) -> None:
+        self._episode, self._sensors = episode, sensors
+        self._rig = SensorRig(episode.world, episode.ego, sensors)
+        episode.ego.apply_control(carla.VehicleControl(hand_brake=True))
+        episode.world.tick()  # the first frame they measure
 
     def read(self) -> dict[str, NDArray[Any]]:
         """Return the measurements of the present tick."""
-        data = self._rig.read(self._stage.snapshot.frame, self._stage.snapshot)
+        data = self._rig.read(self._episode.snapshot.frame, self._episode.snapshot)
         return {
             str(sensor["id"]): _fixed(sensor["type"], data[sensor["id"]][1])
             for sensor in self._sensors
@@ -404,7 +233,7 @@ STATE_SIZE: Final = (
 Vector = NDArray[np.float32]
 
 
-def ego_vector(look: Look) -> Vector:
+def ego_vector(look: TickState) -> Vector:
     """Return the ego's state, its place on the route and the rules there; see ``EGO_FIELDS``."""
     own, (along, right) = look.own, look.acceleration_mps2
     front = look.along_m + own.front_m
@@ -430,7 +259,7 @@ def _next(places_m: list[float], front_m: float) -> float:
     return min([*gaps, RANGE_M]) / RANGE_M
 
 
-def state_vector(look: Look) -> Vector:
+def state_vector(look: TickState) -> Vector:
     """Return the whole vector: ego, route ahead, and actors, nearest first."""
     points = np.array([look.line.point_at(look.along_m + ahead) for ahead in ROUTE_AHEAD_M])
     route = look.to_ego(points) / RANGE_M
@@ -444,7 +273,7 @@ def state_vector(look: Look) -> Vector:
     return np.concatenate([ego_vector(look), around.astype(np.float32)])
 
 
-def _things(look: Look, seen: Observation) -> NDArray[np.float64]:
+def _things(look: TickState, seen: Observation) -> NDArray[np.float64]:
     rows = np.zeros((THINGS, len(THING_FIELDS)))
     place, order = _nearest(look, seen, THINGS)
     yaw = np.arctan2(seen.sin[order], seen.cos[order]) - look.own.yaw_rad
@@ -457,7 +286,7 @@ def _things(look: Look, seen: Observation) -> NDArray[np.float64]:
     return rows
 
 
-def _people(look: Look, seen: Observation) -> NDArray[np.float64]:
+def _people(look: TickState, seen: Observation) -> NDArray[np.float64]:
     rows = np.zeros((PEOPLE, len(PERSON_FIELDS)))
     place, order = _nearest(look, seen, PEOPLE)
     n = len(order)
@@ -468,7 +297,7 @@ def _people(look: Look, seen: Observation) -> NDArray[np.float64]:
 
 
 def _nearest(
-    look: Look, seen: Observation, most: int
+    look: TickState, seen: Observation, most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return places relative to the ego and rows of the nearest actors within the range."""
     place = look.to_ego(seen.xy_m)

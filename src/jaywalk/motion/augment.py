@@ -117,8 +117,8 @@ def _style(motion: Clip, draws: Draws) -> tuple[Clip, str]:
     swing, lean = draws.uniform(0.6, 1.4), draws.angle(-5.0, 9.0)
     arms = draws.angle(-4.0, 12.0)
     changed = change_style(motion, swing=swing, lean_rad=float(lean), arms_rad=float(arms))
-    told = f"style{swing:.2f}lean{np.rad2deg(lean):+.0f}arms{np.rad2deg(arms):+.0f}"
-    return changed, told
+    suffix = f"style{swing:.2f}lean{np.rad2deg(lean):+.0f}arms{np.rad2deg(arms):+.0f}"
+    return changed, suffix
 
 
 def _mirror(motion: Clip, _draws: Draws) -> tuple[Clip, str]:
@@ -151,13 +151,13 @@ def augment(motion: Clip, ways: Sequence[str], seed: int, copy: int = 0) -> Clip
         raise UsageError(f"cannot augment by {list(ways)}; expected some of {', '.join(WAYS)}")
     if motion.augmented:
         raise UsageError(f"{motion.name} is a copy already; augment originals")
-    told, changed = [], motion
+    suffix, changed = [], motion
     for way in ways:
         changed, how = WAYS[way](changed, Draws(seed, "augment", motion.name, copy, way))
-        told.append(how)
+        suffix.append(how)
     # the name of a mirror image already says so
-    name = changed.name + "".join(f"+{how}" for how in told if how != "mirror")
-    return replace(changed, name=name, augmented=" ".join(told))
+    name = changed.name + "".join(f"+{how}" for how in suffix if how != "mirror")
+    return replace(changed, name=name, augmented=" ".join(suffix))
 
 
 def split_of(base: str, test_share: float, seed: int = 0) -> str:

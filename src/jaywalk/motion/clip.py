@@ -138,8 +138,8 @@ def mirror_caption(caption: str) -> str:
     """Exchange left and right, clockwise and counterclockwise."""
     exchange = {"left": "right", "right": "left", "clockwise": "counterclockwise"}
 
-    def swap(found: re.Match[str]) -> str:
-        word = found.group(0)
+    def swap(match: re.Match[str]) -> str:
+        word = match.group(0)
         other = exchange.get(word.lower(), "clockwise")
         return other.capitalize() if word[0].isupper() else other
 

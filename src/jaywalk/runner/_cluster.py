@@ -25,7 +25,7 @@ import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
 from jaywalk.record.files import FILES_FOLDER, SharedFiles, sync_file
 from jaywalk.record.run import RunFolder
-from jaywalk.runner.local import LocalCrew
+from jaywalk.runner.local import LocalWorkers
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.pool import Broken, Event, Fault, Finished, Setup
 
@@ -115,16 +115,16 @@ class RemoteWorker:
             self._own = Path(tempfile.mkdtemp(prefix="jaywalk-"))
             setup = replace(setup, run_folder=self._own)
         self._folder = setup.run_folder
-        self._crew = LocalCrew(setup, 1, log_prefix=f"{socket.gethostname()}-{os.getpid()}-")
+        self._workers = LocalWorkers(setup, 1, log_prefix=f"{socket.gethostname()}-{os.getpid()}-")
 
     def run(self, plan: EpisodePlan) -> _Result:
         """Run one episode and return its result, success or failure."""
         missing = _missing_file(plan)
         if missing:
             return _Result(event=_refusal(plan, missing))
-        self._crew.start(0, plan)
+        self._workers.start(0, plan)
         while True:
-            for event in self._crew.wait(_POLL_S):
+            for event in self._workers.wait(_POLL_S):
                 if isinstance(event, Finished):
                     return _Result(event=event, parcel=self._parcel(plan.episode_id))
                 if isinstance(event, Broken):
@@ -139,7 +139,7 @@ class RemoteWorker:
 
     def close(self) -> None:
         """End the worker with its server."""
-        self._crew.close()
+        self._workers.close()
         if self._own is not None:
             shutil.rmtree(self._own, ignore_errors=True)
 
@@ -167,8 +167,8 @@ def _refusal(plan: EpisodePlan, missing: str) -> Broken:
     return Broken(slot=0, episode_id=plan.episode_id, fault=Fault.PLAN, error=error)
 
 
-class ClusterCrew:
-    """A :class:`~jaywalk.runner.pool.Crew` of Ray actors; a lost actor is replaced when needed."""
+class ClusterWorkers:
+    """:class:`~jaywalk.runner.pool.Workers` on Ray actors; a lost actor is replaced when needed."""
 
     def __init__(self, setup: Setup, address: str, workers: int, episodes: int) -> None:
         """Connect to a cluster.

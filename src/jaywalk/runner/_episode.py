@@ -18,15 +18,15 @@ from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.writer import record_hash
 from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
+from jaywalk.runner.live_episode import Heartbeat, LiveEpisode, silent
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
-from jaywalk.runner.staged import Heartbeat, StagedEpisode, silent
 from jaywalk.runner.watchdog import DEFAULT_S, AgentTimeout, agent_time_limit_s, time_limit
 
 
 def run_episode(
     plan: EpisodePlan,
-    world: SimulatorSession,
+    session: SimulatorSession,
     run_folder: Path,
     heartbeat: Heartbeat = silent,
     watchdog_s: float = DEFAULT_S,
@@ -35,7 +35,7 @@ def run_episode(
 
     Args:
         plan: Episode to run.
-        world: Session to run it in.
+        session: Session to run it in.
         run_folder: Folder of the run.
         heartbeat: Called from time to time with the progress of the episode.
         watchdog_s: The process is ended after this many seconds without a heartbeat; an agent that
@@ -46,17 +46,17 @@ def run_episode(
         JaywalkError: The plan itself is wrong (town, route, scenario); a retry does not help.
     """
     try:
-        stage = StagedEpisode(plan, world, run_folder, heartbeat)
-        return _DrivenEpisode(stage, watchdog_s).run()
+        episode = LiveEpisode(plan, session, run_folder, heartbeat)
+        return _DriverLoop(episode, watchdog_s).run()
     except RuntimeError as problem:  # raised by the wheel when the server is gone
         raise InfrastructureError(f"{plan.episode_id}: {problem}") from problem
 
 
-class _DrivenEpisode:
-    """A staged episode with a driver that may fail."""
+class _DriverLoop:
+    """Tick loop of one episode with a driver that may fail."""
 
-    def __init__(self, stage: StagedEpisode, watchdog_s: float) -> None:
-        self._stage = stage
+    def __init__(self, episode: LiveEpisode, watchdog_s: float) -> None:
+        self._episode = episode
         self._setup_limit_s = agent_time_limit_s(watchdog_s, setting_up=True)
         self._step_limit_s = agent_time_limit_s(watchdog_s, setting_up=False)
         self._failure = ""
@@ -64,26 +64,26 @@ class _DrivenEpisode:
         self._made: Driver | None = None  # also set if its setup failed
 
     def run(self) -> EpisodeOutcome:
-        stage = self._stage
+        episode = self._episode
         try:
             driver = self._make_driver()
-            stage.begin()
+            episode.begin()
             reason = self._why_not() if driver is None else self._drive(driver)
-            written = stage.finish(reason, self._failure)
+            written = episode.finish(reason, self._failure)
         except BaseException:
-            stage.discard()
+            episode.discard()
             raise
         finally:
             if self._made is not None:
                 self._guarded(self._made.close, self._step_limit_s)
         assert written is not None
         return EpisodeOutcome(
-            episode_id=stage.plan.episode_id,
+            episode_id=episode.plan.episode_id,
             end_reason=reason,
             failure=self._failure,
             record_hash=record_hash(written),
-            simulated_s=round(stage.tick * STEP_S, 6),
-            wall_s=stage.wall_s,
+            simulated_s=round(episode.tick * STEP_S, 6),
+            wall_s=episode.wall_s,
             folder=written,
         )
 
@@ -91,19 +91,19 @@ class _DrivenEpisode:
         return SENSORS_INVALID if self._rejected else NOT_SET_UP
 
     def _make_driver(self) -> Driver | None:
-        stage = self._stage
-        plan = stage.plan
-        stage.heartbeat(0.0, 0.0, "agent: setup")
+        episode = self._episode
+        plan = episode.plan
+        episode.heartbeat(0.0, 0.0, "agent: setup")
         briefing = Briefing(
-            client=stage.server.client,
-            world=stage.carla_world,
-            map=stage.map,
-            ego=stage.ego,
-            route=stage.route,
+            client=episode.session.client,
+            world=episode.world,
+            map=episode.map,
+            ego=episode.ego,
+            route=episode.route,
             delta_s=STEP_S,
             seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
             arguments=plan.agent.arguments,
-            told=stage.cast.announcements(),
+            told=episode.actors.announcements(),
         )
 
         def make() -> Driver:
@@ -113,7 +113,7 @@ class _DrivenEpisode:
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
         if driver is not None:
-            stage.declare_agent(driver.declared())
+            episode.declare_agent(driver.declared())
         return driver
 
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
@@ -124,31 +124,31 @@ class _DrivenEpisode:
         except InfrastructureError:
             raise  # no agent listens at the address
         except (Exception, AgentTimeout) as problem:
-            stage = self._stage
-            if isinstance(problem, RuntimeError) and not stage.server.is_alive():
-                raise InfrastructureError(f"{stage.plan.episode_id}: {problem}") from problem
+            episode = self._episode
+            if isinstance(problem, RuntimeError) and not episode.session.is_alive():
+                raise InfrastructureError(f"{episode.plan.episode_id}: {problem}") from problem
             if not self._failure:
                 self._failure = traceback.format_exc()
                 self._rejected = isinstance(problem, SensorError)
             return None
 
     def _drive(self, driver: Driver) -> str:
-        stage = self._stage
+        episode = self._episode
         while True:
-            reason = stage.judge()
+            reason = episode.judge()
             if reason:
                 return reason
-            stage.prepare()
+            episode.prepare()
             decision = self._decide(driver)
             if decision is None:
-                stage.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
+                episode.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
                 return AGENT_FAILED
-            stage.move(decision)
+            episode.move(decision)
 
     def _decide(self, driver: Driver) -> Decision | None:
-        stage = self._stage
+        episode = self._episode
         moment = DriverMoment(
-            frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s, snapshot=stage.snapshot
+            frame=episode.snapshot.frame, elapsed_s=episode.elapsed_s, snapshot=episode.snapshot
         )
         decision: Decision | None = self._guarded(lambda: driver.decide(moment), self._step_limit_s)
         if decision is None:

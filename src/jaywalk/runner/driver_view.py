@@ -17,9 +17,9 @@ from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.runner.live_episode import LiveEpisode
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
-from jaywalk.runner.staged import StagedEpisode
 from jaywalk.scenarios.base import Phase
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -108,7 +108,7 @@ class _Drive:
     def __init__(self, plan: EpisodePlan, world: SimulatorSession, partner: Photo | None) -> None:
         self._plan = plan
         self._partner = partner
-        self._stage = StagedEpisode(plan, world, None)
+        self._episode = LiveEpisode(plan, world, None)
         self._best: Photo | None = None
         self._small = False
         self._images: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -119,7 +119,7 @@ class _Drive:
         ]
 
     def _camera(self, kind: str, sink: queue.SimpleQueue[Any]) -> Any:
-        world = self._stage.carla_world
+        world = self._episode.world
         model = world.get_blueprint_library().find(kind)
         values = {
             "image_size_x": SIZE_PX[0],
@@ -131,43 +131,45 @@ class _Drive:
             model.set_attribute(name, str(value))
         ahead_m, above_m = _EYE
         place = carla.Transform(carla.Location(x=ahead_m, z=above_m))
-        camera = world.spawn_actor(model, place, attach_to=self._stage.ego)
+        camera = world.spawn_actor(model, place, attach_to=self._episode.ego)
         camera.listen(sink.put)
         return camera
 
     def photo(self) -> Photo:
         """Drive until no better picture is possible; return the best one."""
-        stage = self._stage
+        episode = self._episode
         driver = make_driver(_DRIVER)
         seed = derive_seed(self._plan.seed, "driver", seed_name(_DRIVER))
         driver.setup(
             Briefing(
-                client=stage.server.client,
-                world=stage.carla_world,
-                map=stage.map,
-                ego=stage.ego,
-                route=stage.route,
+                client=episode.session.client,
+                world=episode.world,
+                map=episode.map,
+                ego=episode.ego,
+                route=episode.route,
                 delta_s=STEP_S,
                 seed=seed,
-                told=stage.cast.announcements(),
+                told=episode.actors.announcements(),
             )
         )
         try:
-            stage.begin()
+            episode.begin()
             things = self._things()
-            while not stage.judge() and not self._is_over():
-                stage.prepare()
+            while not episode.judge() and not self._is_over():
+                episode.prepare()
                 moment = DriverMoment(
-                    frame=stage.snapshot.frame, elapsed_s=stage.elapsed_s, snapshot=stage.snapshot
+                    frame=episode.snapshot.frame,
+                    elapsed_s=episode.elapsed_s,
+                    snapshot=episode.snapshot,
                 )
-                stage.move(driver.decide(moment))
-                if stage.tick % _EVERY_TICKS == 1:
+                episode.move(driver.decide(moment))
+                if episode.tick % _EVERY_TICKS == 1:
                     self._consider(things)
         finally:
             driver.close()
             for camera in self._cameras:
                 camera.stop()
-            stage.finish("seen")
+            episode.finish("seen")
         if self._best is None:
             raise InfrastructureError(f"{self._plan.item.id}: the camera sent no picture.")
         return self._best
@@ -175,19 +177,19 @@ class _Drive:
     def _is_over(self) -> bool:
         if self._best is None:
             return False
-        since_s = self._stage.elapsed_s - self._best.elapsed_s
+        since_s = self._episode.elapsed_s - self._best.elapsed_s
         if self._partner is None:
             return self._best.score > _GOOD and since_s > _GIVE_UP_S
-        passed = self._stage.progress.along_m > self._partner.along_m + 3.0 * _PLACE_M
-        late_s = self._stage.elapsed_s - self._partner.elapsed_s
+        passed = self._episode.progress.along_m > self._partner.along_m + 3.0 * _PLACE_M
+        late_s = self._episode.elapsed_s - self._partner.elapsed_s
         return passed or (late_s > _GIVE_UP_S and since_s > _GIVE_UP_S)
 
     def _things(self) -> set[int]:
         """Return the scenarios' actors to show: small ones, else those of the shift, else all."""
-        named = {one for scenario in self._stage.cast.scenarios for one in scenario.actor_ids}
+        named = {one for scenario in self._episode.actors.scenarios for one in scenario.actor_ids}
         found = {
             actor.id: actor.type_id
-            for actor in self._stage.carla_world.get_actors()
+            for actor in self._episode.world.get_actors()
             if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))
             and (actor.id in named or actor.attributes.get("role_name", "") not in _OTHERS)
         }
@@ -206,15 +208,15 @@ class _Drive:
         self._best = Photo(
             item=self._plan.item,
             pixels=pixels[..., 2::-1].copy(),
-            along_m=self._stage.progress.along_m,
-            elapsed_s=self._stage.elapsed_s,
+            along_m=self._episode.progress.along_m,
+            elapsed_s=self._episode.elapsed_s,
             score=score,
             detail_px=_middle(seen) if self._small else None,
             lamps=self._lamps(things),
         )
 
     def _lamps(self, things: set[int]) -> str:
-        states = self._stage.carla_world.get_vehicles_light_states()
+        states = self._episode.world.get_vehicles_light_states()
         lit = 0
         for one in things & set(states):
             lit |= int(states[one])
@@ -222,7 +224,7 @@ class _Drive:
 
     def _take(self, source: queue.SimpleQueue[Any]) -> Any:
         """Return the picture of this tick."""
-        frame = self._stage.snapshot.frame
+        frame = self._episode.snapshot.frame
         while True:
             try:
                 found = source.get(timeout=_WAIT_S)
@@ -237,7 +239,7 @@ class _Drive:
         """Score the visibility of objects and, for a base, the distance to its shift's place."""
         near = 1.0
         if self._partner is not None:
-            apart_m = self._stage.progress.along_m - self._partner.along_m
+            apart_m = self._episode.progress.along_m - self._partner.along_m
             near = 1.0 / (1.0 + (apart_m / _PLACE_M) ** 2)
             if not things:
                 return near
@@ -250,13 +252,13 @@ class _Drive:
         inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
         best_m = _BEST_OF_MANY_M if len(things) > _FEW else _BEST_M
         far = math.exp(-(((away_m - best_m) / _SPREAD_M) ** 2))
-        running = any(one.phase is Phase.RUNNING for one in self._stage.cast.scenarios)
+        running = any(one.phase is Phase.RUNNING for one in self._episode.actors.scenarios)
         begun = 1.0 if running else _WAITING
         return near * begun * math.sqrt(shown * len(ids) / len(things)) * inside * far
 
     def _distance_m(self, ids: list[int]) -> float:
-        snapshot = self._stage.snapshot
-        ego = snapshot.find(self._stage.ego.id)
+        snapshot = self._episode.snapshot
+        ego = snapshot.find(self._episode.ego.id)
         states = [state for one in ids if (state := snapshot.find(one)) is not None]
         if ego is None or not states:
             return math.inf

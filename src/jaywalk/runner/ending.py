@@ -13,8 +13,8 @@ import numpy as np
 
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record.episode import ROUTE_COMPLETED
-from jaywalk.runner.cast import Cast
 from jaywalk.runner.session import STEP_S
+from jaywalk.runner.spawning import EpisodeActors
 from jaywalk.scenarios.base import Phase
 from jaywalk.town.routes import DenseRoute
 
@@ -97,21 +97,23 @@ class EndRules:
         self._limit_s = _START_S
         self._charged_m = 0.0
 
-    def judge(self, elapsed_s: float, speed_mps: float, cast: Cast, way: RouteProgress) -> str:
+    def judge(
+        self, elapsed_s: float, speed_mps: float, actors: EpisodeActors, way: RouteProgress
+    ) -> str:
         """Return the reason why the episode is over, or an empty text; call once per tick."""
         if way.is_complete:
             return COMPLETED
         if way.away_m > _AWAY_M:
             return LEFT
-        if self._is_blocked(speed_mps, cast):
+        if self._is_blocked(speed_mps, actors):
             return BLOCKED
         if way.along_m > self._charged_m:
-            limit_mps = max(cast.ego.get_speed_limit(), 5.0) / MPS_TO_KMH
+            limit_mps = max(actors.ego.get_speed_limit(), 5.0) / MPS_TO_KMH
             self._limit_s += (way.along_m - self._charged_m) / (_SLOW_SHARE * limit_mps)
             self._charged_m = way.along_m
         return TIMED_OUT if elapsed_s > self._limit_s else ""
 
-    def _is_blocked(self, speed_mps: float, cast: Cast) -> bool:
+    def _is_blocked(self, speed_mps: float, actors: EpisodeActors) -> bool:
         """Return True if the ego stood for too long; obstacle scenarios have their own time-out.
 
         They suspend the rule while they run, and the time counts from zero afterwards: by then most
@@ -119,7 +121,7 @@ class EndRules:
         """
         held_up = any(
             scenario.phase is Phase.RUNNING and scenario.timeout_s < math.inf
-            for scenario in cast.scenarios
+            for scenario in actors.scenarios
         )
         starts_anew = held_up or self._was_held_up or speed_mps >= _STANDING_MPS
         self._was_held_up = held_up

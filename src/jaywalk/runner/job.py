@@ -18,9 +18,9 @@ from jaywalk.record.run import RunFolder
 from jaywalk.runner._code import code_of_run
 from jaywalk.runner._folder import RunLock, missing_plans, note_session, remove_traces
 from jaywalk.runner.config import resolve_config, settle_config
-from jaywalk.runner.local import LocalCrew, cores
+from jaywalk.runner.local import LocalWorkers, cores
 from jaywalk.runner.plan import AgentSpec, EpisodeOptions, EpisodePlan, plan_episodes
-from jaywalk.runner.pool import DEFAULT_RETRIES, Crew, Pool, Scorer, Setup, Watcher
+from jaywalk.runner.pool import DEFAULT_RETRIES, Pool, Scorer, Setup, Watcher, Workers
 from jaywalk.runner.progress import Tally
 from jaywalk.runner.selection import check_ids
 from jaywalk.runner.state import DONE, FAILED, RunState
@@ -204,31 +204,33 @@ def _work(
     score: Scorer | None,
 ) -> None:
     rows = state.rows()
-    crew = _make_crew(request.run_folder, request.workers, len(missing), lock)
+    workers = _make_workers(request.run_folder, request.workers, len(missing), lock)
     tally = Tally(total=len(plans))
     for plan in plans:
         tally.count_old(rows[plan.episode_id])
     try:
         with show(tally) as watcher:
             retries = request.workers.retries
-            Pool(request.run_folder, state, crew, watcher, retries=retries, score=score).run(
+            Pool(request.run_folder, state, workers, watcher, retries=retries, score=score).run(
                 missing
             )
     finally:
-        crew.close()
+        workers.close()
 
 
-def _make_crew(run_folder: Path, options: WorkerOptions, episodes: int, lock: RunLock) -> Crew:
+def _make_workers(
+    run_folder: Path, options: WorkerOptions, episodes: int, lock: RunLock
+) -> Workers:
     setup = Setup(
         run_folder=run_folder.resolve(), server=options.server, watchdog_s=options.watchdog_s
     )
     if options.cluster:
-        from jaywalk.runner._cluster import ClusterCrew
+        from jaywalk.runner._cluster import ClusterWorkers
 
-        return ClusterCrew(setup, options.cluster, options.workers, episodes)
+        return ClusterWorkers(setup, options.cluster, options.workers, episodes)
     # An external server can run only one world at a time.
     size = 1 if options.server else max(1, min(options.workers or cores(), episodes))
-    return LocalCrew(setup, size, lock_fd=lock.fileno())
+    return LocalWorkers(setup, size, lock_fd=lock.fileno())
 
 
 def _summarise(folder: Path, plans: list[EpisodePlan], state: RunState, missing: int) -> RunSummary:

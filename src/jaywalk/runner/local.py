@@ -37,8 +37,8 @@ _CLOSE_S: Final = 10.0
 _LOG_TAIL_CHARS: Final = 400  # characters of a dead worker's log that go into the error
 
 
-class LocalCrew:
-    """A :class:`~jaywalk.runner.pool.Crew` of processes; a dead one is replaced when needed."""
+class LocalWorkers:
+    """:class:`~jaywalk.runner.pool.Workers` in processes; a dead one is replaced when needed."""
 
     def __init__(
         self, setup: Setup, size: int, *, lock_fd: int | None = None, log_prefix: str = ""

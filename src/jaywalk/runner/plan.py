@@ -36,18 +36,27 @@ class AgentSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodeOptions:
-    """Options that decide the episodes of a run, beside suite, agent and seed.
+class EpisodeChoices:
+    """Options of the user that decide the episodes of a run, beside suite, agent and seed.
 
     Attributes:
         traffic: Who drives the background traffic: ``own`` or ``traffic-manager``.
         motions: Folder of the people's motion library; "" for the default one.
-        motions_sha256: Digest of its content.
-        opendrive: Text of the town, if the server does not have it by name.
     """
 
     traffic: str = "own"
     motions: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions(EpisodeChoices):
+    """These options with the content of the files that they name.
+
+    Attributes:
+        motions_sha256: Digest of the motion library's content.
+        opendrive: Text of the town, if the server does not have it by name.
+    """
+
     motions_sha256: str = ""
     opendrive: str | None = None
 

@@ -1,6 +1,6 @@
-"""Scheduler that gives episodes to a crew until all are done or given up.
+"""Scheduler that gives episodes to workers until all are done or given up.
 
-``Crew`` is the interface of the workers; the message and event classes are their reports.
+``Workers`` is the interface of the workers; the message and event classes are their reports.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class EpisodeFault:
 WorkerMessage = OpeningSession | EpisodeBegins | Beat | EpisodeDone | EpisodeFault
 
 
-class Crew(Protocol):
+class Workers(Protocol):
     """A set of slots, each running one episode at a time."""
 
     @property
@@ -174,19 +174,19 @@ class Watcher(Protocol):
 
 
 class Pool:
-    """Runs plans on a crew: retries faults, keeps the state, notifies a watcher."""
+    """Runs plans on workers: retries faults, keeps the state, notifies a watcher."""
 
     def __init__(
         self,
         run_folder: Path,
         state: RunState,
-        crew: Crew,
+        workers: Workers,
         watcher: Watcher,
         *,
         retries: int = DEFAULT_RETRIES,
         score: Scorer | None = None,
     ) -> None:
-        self._folder, self._state, self._crew = run_folder, state, crew
+        self._folder, self._state, self._workers = run_folder, state, workers
         self._watcher, self._score = watcher, score
         self._tries_allowed = retries + 1
         self._tries: dict[str, int] = {}
@@ -208,7 +208,7 @@ class Pool:
         try:
             while queue or self._running:
                 self._hand_out(queue)
-                for event in self._crew.wait(_WAIT_S):
+                for event in self._workers.wait(_WAIT_S):
                     if isinstance(event, PoolProgress):
                         self._watcher.progress(event)
                     elif isinstance(event, Finished):
@@ -217,18 +217,18 @@ class Pool:
                         self._handle(event, queue)
                 self._watcher.refresh()
         except BaseException:
-            self._crew.close(at_once=True)
+            self._workers.close(at_once=True)
             for plan in self._running.values():
                 self._state.put_back(plan.episode_id)
             raise
 
     def _hand_out(self, queue: deque[EpisodePlan]) -> None:
-        for slot in range(self._crew.size):
+        for slot in range(self._workers.size):
             if queue and slot not in self._running:
                 plan = self._next_for(slot, queue)
                 self._tries[plan.episode_id] = self._tries.get(plan.episode_id, 0) + 1
-                self._crew.start(slot, plan)
-                self._state.begin(plan.episode_id, self._crew.name(slot))
+                self._workers.start(slot, plan)
+                self._state.begin(plan.episode_id, self._workers.name(slot))
                 self._running[slot], self._seed_of_slot[slot] = plan, plan.seed
 
     def _next_for(self, slot: int, queue: deque[EpisodePlan]) -> EpisodePlan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
@@ -16,15 +16,13 @@ from jaywalk.core.text import suggestion
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs, check_remote
 from jaywalk.runner.job import RunRequest, WorkerOptions
-from jaywalk.runner.plan import EpisodeOptions
+from jaywalk.runner.plan import EpisodeChoices, EpisodeOptions
 from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
 from jaywalk.scenarios.suite import Suite
 
-_Options = TypeVar("_Options", EpisodeOptions, WorkerOptions)
-
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(EpisodeOptions, WorkerOptions):
+class RunOptions(EpisodeChoices, WorkerOptions):
     """Options of a run, as given; ``jaywalk run --help`` explains each.
 
     An option that only the episodes or only the workers read is a field of the base class alone.
@@ -74,13 +72,12 @@ def make_requests(
             "town": options.xodr.name if options.xodr else options.town,
             "wet_grip": chosen.routes[0].wet_grip,
         },
-        episodes=replace(
-            _part(EpisodeOptions, options),
-            motions=library,
+        episodes=EpisodeOptions(
+            **_part(EpisodeChoices, options) | {"motions": library},
             motions_sha256=digest,
             opendrive=_opendrive(options.xodr),
         ),
-        workers=_part(WorkerOptions, options),
+        workers=WorkerOptions(**_part(WorkerOptions, options)),
     )
     return [
         replace(base, agent=spec, run_folder=folder)
@@ -88,9 +85,9 @@ def make_requests(
     ]
 
 
-def _part(kind: type[_Options], options: RunOptions) -> _Options:
+def _part(kind: type[EpisodeChoices | WorkerOptions], options: RunOptions) -> dict[str, Any]:
     """Return the options of one base class."""
-    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
+    return {item.name: getattr(options, item.name) for item in fields(kind)}
 
 
 def _check_exclusive(options: RunOptions) -> None:

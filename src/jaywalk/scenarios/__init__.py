@@ -9,7 +9,7 @@ from jaywalk.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from jaywalk.scenarios.base import Parameters as Parameters
     from jaywalk.scenarios.base import Scenario as Scenario
-    from jaywalk.scenarios.base import Stage as Stage
+    from jaywalk.scenarios.base import ScenarioContext as ScenarioContext
     from jaywalk.scenarios.base import make_scenario as make_scenario
     from jaywalk.scenarios.catalogue import SCENARIOS as SCENARIOS
     from jaywalk.scenarios.catalogue import ScenarioSpec as ScenarioSpec
@@ -32,7 +32,7 @@ __getattr__, __all__ = lazy_exports(
         "base": (
             "Parameters",
             "Scenario",
-            "Stage",
+            "ScenarioContext",
             "make_scenario",
         ),
         "catalogue": (

@@ -208,13 +208,13 @@ class LbParkingCrossing(LbCrossing):
 
     def stands_m(self, near: Roadside) -> float:
         """Return one lane width."""
-        pose = place_on_route(self.stage.route, self.at_m)
-        return float(self.stage.map.get_waypoint(pose.location).lane_width)
+        pose = place_on_route(self.context.route, self.at_m)
+        return float(self.context.map.get_waypoint(pose.location).lane_width)
 
     def put_blocker(self, model: str, right_m: float) -> float:
         """Place the car with the lane's heading."""
         at_m = self.at_m + float(self.parameters.offset_x)
-        pose = place_on_route(self.stage.route, at_m, right_m, up_m=0.5)
+        pose = place_on_route(self.context.route, at_m, right_m, up_m=0.5)
         return float(self.spawn(model, [pose]).bounding_box.extent.x) + 0.5
 
     def crossing_m(self, near_m: float, far_m: float) -> float:

@@ -65,7 +65,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class ScenarioContext:
     """Objects a scenario works with. ``traffic`` may be None."""
 
     client: carla.Client
@@ -102,7 +102,7 @@ class Scenario(ABC):
 
     element: ScenarioElement
     parameters: Any
-    stage: Stage
+    context: ScenarioContext
     trigger_along_m: float
     phase: Phase = Phase.WAITING
     started_s: float = math.nan
@@ -116,7 +116,7 @@ class Scenario(ABC):
 
     def draws(self, *names: str | int) -> np.random.Generator:
         """Return a fresh stream for one part of the scenario, independent of the other parts."""
-        return stream(self.stage.seed, *self.rng_key, *names)
+        return stream(self.context.seed, *self.rng_key, *names)
 
     @property
     def rng_key(self) -> tuple[str, str, str]:
@@ -170,8 +170,8 @@ class Scenario(ABC):
 
         The limit is recorded, because slowed traffic is not a reference for the ego's speed.
         """
-        if self.stage.traffic is not None:
-            self.stage.traffic.cap_all(speed_mps)
+        if self.context.traffic is not None:
+            self.context.traffic.cap_all(speed_mps)
             cap_mps = None if speed_mps is None else round(speed_mps, 3)
             self.note(moment, what=CAPS_TRAFFIC, cap_mps=cap_mps)
 
@@ -204,7 +204,7 @@ class Scenario(ABC):
         if not actors:
             return
         commands = [carla.command.DestroyActor(actor) for actor in actors]
-        self.stage.client.apply_batch_sync(commands)
+        self.context.client.apply_batch_sync(commands)
         self.actor_ids = [actor for actor in self.actor_ids if actor not in set(actors)]
 
     def announcement(self) -> ScenarioAnnouncement | None:
@@ -231,13 +231,13 @@ class Scenario(ABC):
 
     def stretch(self, low_m: float, high_m: float) -> NDArray[np.float64]:
         """Return the route between two distances along it as a path (n, 4)."""
-        route = self.stage.route
+        route = self.context.route
         keep = (route.along_m >= low_m) & (route.along_m <= high_m)
         yaw = route.yaw_rad[keep]
         return np.column_stack([route.position_m[keep], yaw])
 
 
-def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
+def make_scenario(element: ScenarioElement, context: ScenarioContext) -> Scenario:
     """Make the scenario of an element of a route file.
 
     Raises:
@@ -252,8 +252,8 @@ def make_scenario(element: ScenarioElement, stage: Stage) -> Scenario:
     return kind(
         element=element,
         parameters=read_parameters(element, spec.parameters_type),
-        stage=stage,
-        trigger_along_m=trigger_along_m(element.trigger, stage.route, element.where),
+        context=context,
+        trigger_along_m=trigger_along_m(element.trigger, context.route, element.where),
     )
 
 

@@ -117,7 +117,8 @@ def _script(town: list[str], options: list[str]) -> str:
     settings = [f"export PYTHONPATH={shlex.quote(str(Path(jaywalk.__file__).parents[1]))}"]
     towns = os.environ.get("JAYWALK_TOWN_PATH", "")
     if towns:
-        kept = shlex.quote(os.pathsep.join(os.path.abspath(one) for one in towns.split(os.pathsep)))
+        folders = [os.path.abspath(folder) for folder in towns.split(os.pathsep)]
+        kept = shlex.quote(os.pathsep.join(folders))
         settings.append(f'[ -n "$JAYWALK_TOWN_PATH" ] || export JAYWALK_TOWN_PATH={kept}')
     return _SCRIPT.format(
         mark=_MARK,

@@ -145,14 +145,14 @@ def _lane_runs(carla_map: MapLike, road: Element) -> list[list[_LaneRun]]:
         tapers = any(len(lane.findall("width")) > 1 for lane in section.iter("lane"))
         step = STEP_M if ordinary and not tapers else FINE_STEP_M
         stations = _stations(start, end, step)
-        found = []
+        result = []
         for lane in section.iter("lane"):
             if lane.get("id") != "0":
                 kind = lane.get("type", "none")
                 run = _run(carla_map, number, int(lane.get("id", "0")), kind, stations)
                 if run is not None:
-                    found.append(run)
-        runs.append(found)
+                    result.append(run)
+        runs.append(result)
     return runs
 
 

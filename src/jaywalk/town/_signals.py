@@ -294,7 +294,7 @@ def _trigger(pose: CarlaPose, stops: FloatArray) -> Trigger:
 
 def _stencils(roads: list[Road], carla_map: Any, signs: list[SignSpec]) -> list[SignSpec]:
     """Stop signs for lanes with the painted word STOP, unless another sign controls the lane."""
-    found: list[SignSpec] = []
+    specs: list[SignSpec] = []
     taken = [sign.stops for sign in signs if sign.type_id == "traffic.stop" and len(sign.stops)]
     for site in _sites(roads, "objects/object"):
         if site.element.get("name") != "Stencil_STOP":
@@ -308,7 +308,7 @@ def _stencils(roads: list[Road], carla_map: Any, signs: list[SignSpec]) -> list[
         ):
             continue
         pose, trigger, stops = _place(site, np.array([box]))
-        found.append(
+        specs.append(
             SignSpec(
                 signal_id=f"stencil_{site.element.get('id', '')}"[:MAX_ID_CHARS],
                 type_id="traffic.stop",
@@ -317,7 +317,7 @@ def _stencils(roads: list[Road], carla_map: Any, signs: list[SignSpec]) -> list[
                 stops=stops,
             )
         )
-    return found
+    return specs
 
 
 def _lane_at(road: Road, s_m: float, t_m: float) -> int:

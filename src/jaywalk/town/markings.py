@@ -172,5 +172,5 @@ def _crossings(u: FloatArray, v: FloatArray, at: float) -> tuple[float, float] |
     cut = (u <= at) != (un <= at)
     if cut.sum() < 2:
         return None
-    found = v[cut] + (at - u[cut]) * (vn[cut] - v[cut]) / (un[cut] - u[cut])
-    return float(found.min()), float(found.max())
+    crossing = v[cut] + (at - u[cut]) * (vn[cut] - v[cut]) / (un[cut] - u[cut])
+    return float(crossing.min()), float(crossing.max())

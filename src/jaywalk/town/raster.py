@@ -44,20 +44,20 @@ def fill_polygon(
     crossings = np.empty(count)
     for row in range(first, last):
         y = y0_m + (row + 0.5) * cell_m
-        found = 0
+        filled = 0
         for k in range(count):
             n = k + 1 if k + 1 < count else 0
             ya, yb = polygon_m[k, 1], polygon_m[n, 1]
             if (ya <= y) != (yb <= y):
                 xa, xb = polygon_m[k, 0], polygon_m[n, 0]
                 x = xa + (y - ya) * (xb - xa) / (yb - ya)
-                at = found
+                at = filled
                 while at > 0 and crossings[at - 1] > x:
                     crossings[at] = crossings[at - 1]
                     at -= 1
                 crossings[at] = x
-                found += 1
-        for pair in range(found // 2):
+                filled += 1
+        for pair in range(filled // 2):
             start = max(int(np.ceil((crossings[2 * pair] - x0_m) / cell_m - 0.5)), 0)
             stop = min(int(np.ceil((crossings[2 * pair + 1] - x0_m) / cell_m - 0.5)), columns)
             for column in range(start, stop):

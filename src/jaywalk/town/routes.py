@@ -133,8 +133,8 @@ class _Tracer:
 
     def _search(self, start: Any, end: Any, number: int) -> list[int]:
         ends = [self._graph.locate(place) for place in (start, end)]
-        for found, place in zip(ends, (start, end), strict=True):
-            if found is None:
+        for node, place in zip(ends, (start, end), strict=True):
+            if node is None:
                 raise DataError(f"Leg {number}: no lane of the town's network at {_told(place)}.")
         from_edge, to_edge = ends
         assert from_edge is not None

@@ -83,7 +83,7 @@ class Town:
     def strips(self) -> list[LaneStrip]:
         """Every lane of every section with its sampled edges."""
         strips = lane_strips(self.roads)
-        self.check_area([edge for one in strips for edge in (one.inner_m, one.outer_m)])
+        self.check_area([edge for strip in strips for edge in (strip.inner_m, strip.outer_m)])
         return strips
 
     @cached_property

@@ -52,7 +52,7 @@ def _search(
     _weights(grid, top, left, weights, keep_m, crosswalks)
     first, last = (start[0] - top, start[1] - left), (goal[0] - top, goal[1] - left)
     cells: IntArray = cheapest_cells(weights, first, last)
-    return cells + np.array([top, left])
+    return np.asarray(cells + np.array([top, left]))
 
 
 @kernel

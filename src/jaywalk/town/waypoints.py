@@ -155,15 +155,15 @@ class LaneFinder:
     def _row(self, place: list[float], kind: LaneKind) -> tuple[float, ...]:
         types = self._carla.LaneType
         wanted = types.Parking if kind == "parking" else types.Driving
-        found = None
+        waypoint = None
         if kind not in self._absent:
-            found = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
-        if found is None:
+            waypoint = self._map.get_waypoint(self._carla.Location(*place), lane_type=wanted)
+        if waypoint is None:
             # The lookup covers the whole map, so the map has no lane of this kind. Remember that:
             # a failed lookup is the slowest of all.
             self._absent.add(kind)
             return (math.nan,) * 11
-        pose = found.transform
+        pose = waypoint.transform
         at, ahead = pose.location, pose.get_forward_vector()
         return (
             at.x,
@@ -173,34 +173,34 @@ class LaneFinder:
             ahead.x,
             ahead.y,
             ahead.z,
-            found.lane_width,
-            found.road_id,
-            found.lane_id,
-            found.is_junction,
+            waypoint.lane_width,
+            waypoint.road_id,
+            waypoint.lane_id,
+            waypoint.is_junction,
         )
 
     def ahead(self, place_m: tuple[float, ...], step_m: float, steps: int) -> FloatArray:
         """Centre of the lane at a position and the lane points ahead, (<= steps + 1, 3)."""
-        found = self._map.get_waypoint(self._carla.Location(*place_m))
+        waypoint = self._map.get_waypoint(self._carla.Location(*place_m))
         points = []
         for _ in range(steps + 1):
-            at = found.transform.location
+            at = waypoint.transform.location
             points.append((at.x, at.y, at.z))
-            following = found.next(step_m)
+            following = waypoint.next(step_m)
             if not following:
                 break
-            found = following[0]
+            waypoint = following[0]
         return np.array(points)
 
     def lane_ends(self, places_m: FloatArray, step_m: float) -> list[LaneEnd]:
         """Follow the lanes at consecutive positions to their junctions; each lane counts once."""
-        found: list[Any] = []
+        waypoints: list[Any] = []
         for place in places_m.tolist():
             point = self._map.get_waypoint(self._carla.Location(*place))
             lane = point.road_id, point.lane_id
-            if not found or (found[-1].road_id, found[-1].lane_id) != lane:
-                found.append(point)
-        return [_end(self._walk(point, step_m)) for point in found]
+            if not waypoints or (waypoints[-1].road_id, waypoints[-1].lane_id) != lane:
+                waypoints.append(point)
+        return [_end(self._walk(point, step_m)) for point in waypoints]
 
     def _walk(self, point: Any, step_m: float) -> Any:
         for _ in range(int(_MAX_WALK_M / step_m)):

@@ -23,7 +23,7 @@ from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.pilots import follow
 from jaywalk.actors.traffic.traffic import Traffic, network_of
 from jaywalk.geometry.box import box_box_overlap
-from jaywalk.scenarios.base import Phase, Stage, make_scenario
+from jaywalk.scenarios.base import Phase, ScenarioContext, make_scenario
 from jaywalk.scenarios.obstacles._on_lane import OnLane
 from jaywalk.scenarios.obstacles._two_ways import OnLaneTwoWays
 from jaywalk.scenarios.suite import load_suite
@@ -240,12 +240,12 @@ def drive(client, item, kind, seed, towns, traces):
     planner, network = towns[town]
     route = planner.plan([point.position_m for point in item.route.keypoints])
     traffic = Traffic(client, world, seed, DELTA_S, network=network)
-    stage = Stage(
+    context = ScenarioContext(
         client=client, world=world, map=world.get_map(), route=route, seed=seed, traffic=traffic
     )
     (spec,) = item.route.scenarios
     began = time.perf_counter()
-    scenario = make_scenario(spec, stage)
+    scenario = make_scenario(spec, context)
     scenario.setup()
     setup_ms = 1000.0 * (time.perf_counter() - began)
     began = time.perf_counter()
@@ -255,7 +255,7 @@ def drive(client, item, kind, seed, towns, traces):
     if isinstance(scenario, OnLane):
         at = int(np.searchsorted(route.along_m, scenario.at_m))
         ego.scenario_place = carla.Location(*map(float, route.position_m[at]))
-    KEPT.append((world, stage, scenario, traffic, ego))
+    KEPT.append((world, context, scenario, traffic, ego))
     for _ in range(5):
         world.tick()
     watch, costs, length = Watch(world, ego), [], float(route.along_m[-1])

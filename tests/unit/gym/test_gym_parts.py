@@ -10,11 +10,12 @@ import pytest
 
 from jaywalk.agents.driving.perception import PERSON, PROP, VEHICLE, EgoVehicle, Observation
 from jaywalk.core.errors import UsageError
-from jaywalk.runner.staged import EgoHit
+from jaywalk.runner.live_episode import EgoHit
 
 pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
 from jaywalk.gym.__main__ import CruisePolicy
+from jaywalk.gym._bev import draw_ground
 from jaywalk.gym._options import DriveOptions
 from jaywalk.gym._reward import CollisionReader, RewardWeights, reward_terms
 from jaywalk.gym._views import (
@@ -22,8 +23,7 @@ from jaywalk.gym._views import (
     EGO_SIZE,
     ROUTE_AHEAD_M,
     STATE_SIZE,
-    Look,
-    draw_ground,
+    TickState,
     state_vector,
 )
 from jaywalk.runner.ending import BLOCKED, COMPLETED
@@ -36,7 +36,7 @@ class _Straight:
         return along_m, 0.0
 
 
-def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any) -> Look:
+def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any) -> TickState:
     seen = [(VEHICLE, 20.0, 3.0), (PERSON, 0.0, 10.0), (PROP, -5.0, 0.0), (PERSON, 90.0, 0.0)]
     n = len(seen)
     kind = np.array([one[0] for one in seen])
@@ -76,7 +76,7 @@ def _look(yaw_deg: float = 0.0, x_m: float = 0.0, y_m: float = 0.0, **more: Any)
         "share": 0.25,
         **more,
     }
-    return Look(**given)
+    return TickState(**given)
 
 
 def test_the_state_is_seen_from_the_ego() -> None:

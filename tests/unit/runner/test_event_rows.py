@@ -3,7 +3,7 @@
 import json
 
 from jaywalk.actors.events import NOTE, ScenarioEvent
-from jaywalk.runner.staged import event_row
+from jaywalk.runner._record_rows import event_row
 
 SERVER_TO_RECORD = {7470: 3, 7471: 4}.get
 

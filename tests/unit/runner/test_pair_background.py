@@ -1,4 +1,4 @@
-"""Both routes of a pair get the same background, whatever only one of them has on its stage.
+"""Both routes of a pair get the same background, whatever only one of them has on its context.
 
 Scenarios on the real map of a town, before a world that has no server behind it.
 """
@@ -15,11 +15,11 @@ import pytest
 from jaywalk.actors.lane_network import build_network
 from jaywalk.actors.traffic._placing import PlacementRules, closed_segments, free_places
 from jaywalk.core.errors import DataError
-from jaywalk.runner import cast
+from jaywalk.runner import spawning
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
-from jaywalk.scenarios import rehearsal
-from jaywalk.scenarios.base import Stage, make_scenario
-from jaywalk.scenarios.rehearsal import APART_M, Needs, rehearse
+from jaywalk.scenarios import reserved_space
+from jaywalk.scenarios.base import ScenarioContext, make_scenario
+from jaywalk.scenarios.reserved_space import APART_M, ReservedSpace, find_reserved_space
 from jaywalk.scenarios.suite import load_suite
 from jaywalk.town.routes import RoutePlanner
 from jaywalk.town.town import load_town
@@ -123,13 +123,13 @@ def background(item, orchard, seed=1):
     def close(ways, pace_of=None):
         closed.append(closed_segments(orchard.network, ways, pace_of))
 
-    on_stage = cast.Cast(ego=None, traffic=SimpleNamespace(close=close))
+    actors = spawning.EpisodeActors(ego=None, traffic=SimpleNamespace(close=close))
     server, route = Server(orchard.map), route_of(item, orchard)
-    needs = cast._set_up_scenarios(
-        plan, SimpleNamespace(client=server), server, route, seed, on_stage
+    reserved = spawning._set_up_scenarios(
+        plan, SimpleNamespace(client=server), server, route, seed, actors
     )
     wishes = PlacementRules(
-        clear=tuple(needs.circles()), near_m=route.position_m[:, :2], only_near=True
+        clear=tuple(reserved.circles()), near_m=route.position_m[:, :2], only_near=True
     )
     random = np.random.default_rng(seed)
     places = free_places(orchard.places, random, wishes, orchard.network, closed[0])
@@ -143,7 +143,7 @@ def test_both_halves_close_the_same_lanes_and_put_cars_in_the_same_places(orchar
     assert base[0] == shift[0]
     assert base[1] == shift[1]
     assert len(base[1]) > 5
-    assert base[2] != shift[2]  # the stages themselves differ
+    assert base[2] != shift[2]  # the scenarios themselves differ
     for x, y in (*base[2], *shift[2]):  # and nobody starts where anything of either stands
         assert min(np.hypot(x - a, y - b) for a, b in base[1]) >= APART_M
 
@@ -162,24 +162,24 @@ def test_a_half_that_runs_alone_knows_its_partner(orchard):
     assert set(both[1].route.scenarios) <= set(both[0].pair_scenarios)
 
 
-def test_a_rehearsal_says_what_a_set_up_needs_and_leaves_the_world_alone(orchard):
+def test_reserved_space_is_that_of_a_real_setup_and_nothing_is_spawned(orchard):
     item = halves(30)[1]
     server, aside = Server(orchard.map), Server(orchard.map)
-    stage = Stage(
+    context = ScenarioContext(
         client=server, world=server, map=orchard.map, route=route_of(item, orchard), seed=1
     )
     spec = item.route.scenarios[0]
-    scenario = make_scenario(spec, stage)
+    scenario = make_scenario(spec, context)
     scenario.setup()
-    needs = rehearse([spec], replace(stage, client=aside, world=aside))
+    reserved = find_reserved_space([spec], replace(context, client=aside, world=aside))
     assert not aside.spawned
-    assert needs.spots_m == tuple((p.location.x, p.location.y) for p in server.spawned)
-    for found, expected in zip(needs.ways, scenario.closed(), strict=True):
+    assert reserved.spots_m == tuple((p.location.x, p.location.y) for p in server.spawned)
+    for found, expected in zip(reserved.paths, scenario.closed(), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_a_rehearsal_shows_an_ego_that_stays_where_it_is(orchard):
-    world = rehearsal._World(Server(orchard.map), rehearsal._Client([]))
+def test_the_dry_run_has_an_ego_that_stays_in_place(orchard):
+    world = reserved_space._World(Server(orchard.map), reserved_space._Client([]))
     (hero,) = world.get_actors().filter("vehicle.*")
     assert hero.attributes["role_name"] == "hero"
     hero.set_transform(carla.Transform())
@@ -199,10 +199,12 @@ def test_routes_of_no_pair_need_nothing_more(orchard):
     item = replace(halves(30)[1], pair="", pair_scenarios=())
     plan = EpisodePlan(suite="S", variant="", item=item, seed=1, agent=AgentSpec(name="expert"))
     asked = []
-    on_stage = cast.Cast(ego=None, traffic=SimpleNamespace(close=lambda *args: asked.append(args)))
-    server = Server(orchard.map)
-    needs = cast._set_up_scenarios(
-        plan, SimpleNamespace(client=server), server, route_of(item, orchard), 1, on_stage
+    actors = spawning.EpisodeActors(
+        ego=None, traffic=SimpleNamespace(close=lambda *args: asked.append(args))
     )
-    assert needs == Needs()
+    server = Server(orchard.map)
+    reserved = spawning._set_up_scenarios(
+        plan, SimpleNamespace(client=server), server, route_of(item, orchard), 1, actors
+    )
+    assert reserved == ReservedSpace()
     assert len(asked[0]) == 1  # no pace, no lanes of the route

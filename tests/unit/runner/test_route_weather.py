@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jaywalk.runner.staged import RouteWeather
+from jaywalk.runner.live_episode import RouteWeather
 from jaywalk.scenarios.formats.route_xml import parse_routes
 
 

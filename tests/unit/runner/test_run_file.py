@@ -14,7 +14,7 @@ from jaywalk.record.episode import EPISODE_FILE
 from jaywalk.record.run import RunFolder
 from jaywalk.runner._folder import note_session, remove_traces
 from jaywalk.runner.config import read_config, resolve_config, settle_config
-from jaywalk.runner.job import RunRequest, run_request
+from jaywalk.runner.job import RunRequest, WorkerOptions, run_request
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.run_file import RunFile, is_run_file, read_run_file
 from jaywalk.runner.selection import first_of, subset_of
@@ -127,15 +127,14 @@ def test_a_run_folder_keeps_its_command_and_environment(tmp_path, monkeypatch):
     assert second["python"] == first["python"]
 
 
-def request_of(folder, **more):
+def request_of(folder, **workers):
     suite = first_of(load_suite("smoke"), 1)
     return RunRequest(
         run_folder=folder,
         suite=suite,
         agent=AgentSpec(name="blind"),
         seeds=(1,),
-        options={},
-        **more,
+        workers=WorkerOptions(**workers),
     )
 
 

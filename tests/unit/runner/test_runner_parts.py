@@ -1,20 +1,25 @@
 """Selection of routes, the watchdog's arithmetic, the tally and its table."""
 
+import inspect
 import math
 import sqlite3
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from fake_episodes import fake_suite
 from rich.console import Console
 
+import jaywalk.cli.run
 from jaywalk.core.errors import RegistryError, UsageError
 from jaywalk.record.run import STATE_FILE
 from jaywalk.runner.config import route_digest
-from jaywalk.runner.job import compare_hashes
-from jaywalk.runner.plan import EpisodeOutcome
+from jaywalk.runner.job import WorkerOptions, compare_hashes
+from jaywalk.runner.plan import EpisodeOptions, EpisodeOutcome
 from jaywalk.runner.pool import Broken, Fault, PoolProgress, QuickScore
 from jaywalk.runner.progress import LiveTable, PlainLines, Tally
+from jaywalk.runner.request import RunOptions, make_requests
+from jaywalk.runner.run_file import RunFile
 from jaywalk.runner.selection import check_ids, find_suite, override, parse_seeds, subset_of
 from jaywalk.runner.state import RunState
 from jaywalk.runner.watchdog import Watchdog
@@ -239,3 +244,17 @@ def test_a_pipe_gets_a_heartbeat_with_an_eta():
     now[0] = 60.0
     plain.refresh()
     assert beats[1] == "1/3 after 1:00, ETA 2:00: b 50 % after 12 s"
+
+
+def test_each_option_of_a_run_is_in_the_command_and_in_run_files():
+    names = {field.name for field in fields(RunOptions)}
+    assert names <= set(inspect.signature(jaywalk.cli.run.run).parameters)
+    assert names <= set(RunFile.model_fields)
+
+
+def test_options_reach_episodes_and_workers(tmp_path):
+    options = RunOptions(traffic="traffic-manager", retries=5, workers=3, seeds=(2,), limit=1)
+    (request,) = make_requests("smoke", "cruise", options, tmp_path)
+    assert request.workers == WorkerOptions(retries=5, workers=3)
+    (plan,) = request.plans()
+    assert (plan.seed, plan.options) == (2, EpisodeOptions(traffic="traffic-manager"))

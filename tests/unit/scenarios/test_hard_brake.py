@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import carla
 import numpy as np
 import pytest
-from scenario_stage import TRIGGER_M, Wish, moment, street
+from scenario_street import TRIGGER_M, Wish, moment, street
 
 TICK_S = 0.05
 BRAKES_MPS2 = 5.0

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import carla
 import numpy as np
 import pytest
-from scenario_stage import TRIGGER_M, Wish, moment, street
+from scenario_street import TRIGGER_M, Wish, moment, street
 
 from jaywalk.actors.lane_paths import JunctionPath, line_path
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaywalk.client.placing import pick_model, place_on_route
-from jaywalk.scenarios.base import Stage, make_scenario
+from jaywalk.scenarios.base import ScenarioContext, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
 from jaywalk.scenarios.obstacles._layouts import Spot, on_slope, rigid_pose
@@ -61,7 +61,9 @@ def test_who_crosses_behind_a_turn_comes_from_its_outer_side(turn, side):
         elements=(trigger,),
         where="file.xml",
     )
-    scenario = make_scenario(spec, Stage(client=None, world=None, map=None, route=route, seed=1))
+    scenario = make_scenario(
+        spec, ScenarioContext(client=None, world=None, map=None, route=route, seed=1)
+    )
     scenario.ahead = SimpleNamespace(yaw_deg=0.0, leave_m=40.0)
     assert scenario.comes_from() == side
 

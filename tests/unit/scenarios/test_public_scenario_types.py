@@ -11,7 +11,7 @@ import pytest
 from jaywalk.actors.lane_paths import line_path, moved_aside
 from jaywalk.client.placing import no_blueprint
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import Stage, read_parameters
+from jaywalk.scenarios.base import ScenarioContext, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.public_form import as_public
 from jaywalk.scenarios.formats.route_xml import RouteFile, format_routes, parse_routes
@@ -141,11 +141,11 @@ def test_a_path_beside_another_keeps_its_distance():
 
 
 def loss(patch: int) -> ControlLoss:
-    stage = Stage(client=None, world=None, map=None, route=None, seed=3)
+    context = ScenarioContext(client=None, world=None, map=None, route=None, seed=3)
     return ControlLoss(
         element=spec("ControlLoss"),
         parameters=ControlLossParameters(),
-        stage=stage,
+        context=context,
         trigger_along_m=0.0,
         patch=patch,
     )

@@ -10,7 +10,7 @@ import pytest
 from jaywalk.actors.events import EgoMoment
 from jaywalk.core.errors import DataError, RegistryError
 from jaywalk.metrics.driving.criteria._min_speed import CAPS
-from jaywalk.scenarios.base import REQUIRED, Phase, Stage, make_scenario, read_parameters
+from jaywalk.scenarios.base import REQUIRED, Phase, ScenarioContext, make_scenario, read_parameters
 from jaywalk.scenarios.catalogue import SCENARIOS
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.scenarios.formats.xml_node import Node
@@ -31,7 +31,7 @@ class Client:
         return []
 
 
-STAGE = Stage(client=Client(), world=None, map=None, route=ROUTE, seed=1)
+STAGE = ScenarioContext(client=Client(), world=None, map=None, route=ROUTE, seed=1)
 
 
 def spec(kind="jaywalk/open-road-v1", x="40.4", yaw="3", y="0.5", **parameters):

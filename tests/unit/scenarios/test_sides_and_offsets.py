@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import carla
 import numpy as np
 import pytest
-from scenario_stage import Wish, moment, street
+from scenario_street import Wish, moment, street
 
 from jaywalk.actors.lane_paths import lane_beside, opposite_lane
 from jaywalk.client.placing import Roadside
 from jaywalk.core.errors import DataError
-from jaywalk.scenarios.base import Stage, make_scenario
+from jaywalk.scenarios.base import ScenarioContext, make_scenario
 from jaywalk.scenarios.junctions._junction_ahead import JunctionAhead, junction_ahead
 from jaywalk.scenarios.obstacles._layouts import CONE, DEBRIS, WARNING
 from jaywalk.scenarios.toolbox.editing import edited_text
@@ -324,14 +324,14 @@ def test_who_takes_the_right_of_way_comes_from_the_arm_of_their_direction(side):
     )
     text = edited_text(scenario_template(wanted, "x.yaml"), [f"params.direction={side}"], "x.yaml")
     file = authored_of(parse_text(text, "x.yaml"), "x.yaml")
-    stage = Stage(
+    context = ScenarioContext(
         client=None,
         world=None,
         map=load_town("Orchard").carla_map,
         route=check_on_road(file),
         seed=1,
     )
-    scenario = make_scenario(route_of(file).scenarios[0], stage)
+    scenario = make_scenario(route_of(file).scenarios[0], context)
     ahead = junction_ahead(scenario)
     way = ahead.crossing(scenario.parameters.direction, 30.0, 40.0)
     yaw, ego = np.deg2rad(ahead.yaw_deg), ahead.entry.transform.location
@@ -374,12 +374,12 @@ def test_they_turn_right_into_the_ego_s_road_beside_its_lane(monkeypatch):
         return [beside, SimpleNamespace(turn_deg=0.0)] if given[-1] > 3.46 else []
 
     monkeypatch.setattr("jaywalk.scenarios.junctions._junction_ahead.crossings", crossings)
-    stage = SimpleNamespace(
+    context = SimpleNamespace(
         route=SimpleNamespace(along_m=np.arange(3.0), position_m=np.zeros((3, 3)))
     )
     entry = SimpleNamespace(transform=carla.Transform())
     ahead = JunctionAhead(
-        stage=stage, where="here", junction=None, entry=entry, enter_m=0.0, leave_m=2.0
+        context=context, where="here", junction=None, entry=entry, enter_m=0.0, leave_m=2.0
     )
     assert ahead.crossing("opposite", 10.0, 10.0, "right") is beside
     assert len(asked) == 2

@@ -181,7 +181,7 @@ def _search(
     cells = cheapest_cells(weights, first, last)
     if len(cells) < 2:
         return np.empty((0, 2))
-    path = np.array([x0, y0]) + (cells[:, ::-1] + 0.5) * CELL_M
+    path: FloatArray = np.array([x0, y0]) + (cells[:, ::-1] + 0.5) * CELL_M
     path[0], path[-1] = start_m, goal_m
     return path
 

@@ -44,7 +44,7 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
     """
     if not path.exists():
         return {}
-    found: dict[str, ReviewDecision] = {}
+    decisions: dict[str, ReviewDecision] = {}
     try:
         with csv_lines(path, "a list of decisions (.csv)", "utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -58,10 +58,10 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
                     )
                 name = row["name"]
                 verdict, note = ReviewVerdict(row["decision"]), row.get("note") or ""
-                found[name] = ReviewDecision(name=name, verdict=verdict, note=note)
+                decisions[name] = ReviewDecision(name=name, verdict=verdict, note=note)
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise DataError(f"{path}: cannot be read as decisions ({problem})") from problem
-    return found
+    return decisions
 
 
 def write_decisions(decisions: Iterable[ReviewDecision], path: Path) -> None:

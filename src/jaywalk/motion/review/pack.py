@@ -256,8 +256,8 @@ def _page(
     place = resources.files("jaywalk.motion") / "data" / "review.html.j2"
     template = Environment(autoescape=True).from_string(place.read_text(encoding="utf-8"))
     known: dict[str, Any] = {
-        name: {"decision": str(found.verdict), "note": found.note}
-        for name, found in decisions.items()
+        name: {"decision": str(decision.verdict), "note": decision.note}
+        for name, decision in decisions.items()
     }
     return template.render(
         title=f"Review of {library.folder.name}",

@@ -65,13 +65,13 @@ def categorise(
     tags = [tags_of(clip) for clip in captions]
     marks = np.array([[tag in own for tag in TAGS] for own in tags], dtype=np.float64)
     features = np.concatenate([1.5 * _rarity(marks) * marks, _topics(captions)], axis=1)
-    found = min(count, len(np.unique(features.round(9), axis=0)))
-    label = _kmeans(features, found, seed)
-    order = np.argsort(-np.bincount(label, minlength=found), kind="stable")
-    place = np.empty(found, dtype=np.int64)
-    place[order] = np.arange(found)
+    clusters = min(count, len(np.unique(features.round(9), axis=0)))
+    label = _kmeans(features, clusters, seed)
+    order = np.argsort(-np.bincount(label, minlength=clusters), kind="stable")
+    place = np.empty(clusters, dtype=np.int64)
+    place[order] = np.arange(clusters)
     label = place[label]
-    return Categories(label=label, names=_names(label, tags, found))
+    return Categories(label=label, names=_names(label, tags, clusters))
 
 
 def _rarity(marks: FloatArray) -> FloatArray:
@@ -196,8 +196,8 @@ def passes(
     captions: Sequence[Sequence[Token]], keywords: frozenset[str], *, every: bool = False
 ) -> bool:
     """Return True if any (or every) caption has a keyword; False without captions."""
-    found = [has_keyword(tokens, keywords) for tokens in captions]
-    return bool(found) and (all(found) if every else any(found))
+    matches = [has_keyword(tokens, keywords) for tokens in captions]
+    return bool(matches) and (all(matches) if every else any(matches))
 
 
 #: Accepted columns of caption lists: name, caption, label.
@@ -254,16 +254,16 @@ def read_captions(places: Sequence[Path]) -> list[ClipText]:
     Raises:
         DataError: A path is neither a library nor a list.
     """
-    found: dict[str, ClipText] = {}
+    texts: dict[str, ClipText] = {}
     for place in places:
         for clip in _library(place) if (place / META).exists() else _listed(place):
-            before = found.get(clip.name)
+            before = texts.get(clip.name)
             captions = (*before.captions, *clip.captions) if before else clip.captions
             label = (before.label if before else "") or clip.label
-            found[clip.name] = ClipText(name=clip.name, captions=captions, label=label)
-    if not found:
+            texts[clip.name] = ClipText(name=clip.name, captions=captions, label=label)
+    if not texts:
         raise UsageError("no captions to select from; give libraries or CSV files")
-    return list(found.values())
+    return list(texts.values())
 
 
 def _library(folder: Path) -> list[ClipText]:

@@ -65,29 +65,29 @@ def _words() -> _Words:
 
 def _stems(word: str) -> list[str]:
     """Possible base forms of a regular word, most likely first."""
-    found: list[str] = []
+    lemmas: list[str] = []
     for ending in ("ing", "ed", "es", "s"):
         stem = word[: -len(ending)]
         if not word.endswith(ending) or len(stem) < _SHORTEST_STEM:
             continue
         if ending in ("es", "ed") and stem.endswith("i"):
-            found.append(stem[:-1] + "y")  # carries, tried
+            lemmas.append(stem[:-1] + "y")  # carries, tried
         if ending == "s":
-            found.append(stem)
+            lemmas.append(stem)
             continue
         if ending == "es":
             both = [stem + "e", stem]
-            found.extend(both[::-1] if stem.endswith(_SIBILANTS) else both)
+            lemmas.extend(both[::-1] if stem.endswith(_SIBILANTS) else both)
             continue
         doubled = len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "lsz"
         if doubled:
-            found.append(stem[:-1])  # stepping
+            lemmas.append(stem[:-1])  # stepping
         if not set(stem) & _VOWELS and "y" not in stem:
             continue  # the "ing" of "bring" is not an ending
-        found.extend([stem, stem + "e"] if not _wants_e(stem) else [stem + "e", stem])
+        lemmas.extend([stem, stem + "e"] if not _wants_e(stem) else [stem + "e", stem])
         if len(stem) > 2 and stem[-1] == stem[-2]:
-            found.append(stem[:-1])
-    return found
+            lemmas.append(stem[:-1])
+    return lemmas
 
 
 _SIBILANTS: Final = ("ss", "sh", "ch", "x", "zz", "o")
@@ -213,5 +213,5 @@ TAGS: Final[dict[str, frozenset[str]]] = {
 def tags_of(captions: Sequence[Sequence[Token]]) -> tuple[str, ...]:
     """Return the tags of a clip in the order of ``TAGS``; ``other`` if none fits."""
     lemmas = {token.lemma for tokens in captions for token in tokens}
-    found = tuple(tag for tag, words in TAGS.items() if lemmas & words)
-    return found or ("other",)
+    tags = tuple(tag for tag, words in TAGS.items() if lemmas & words)
+    return tags or ("other",)

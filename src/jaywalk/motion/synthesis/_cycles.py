@@ -141,14 +141,14 @@ def ball_contacts(motion: Clip, joints: FloatArray) -> FloatArray:
 
 def _strikes(motion: Clip, joints: FloatArray, yaw: FloatArray) -> tuple[IntArray, IntArray]:
     """Frames at which each ankle is furthest ahead of the pelvis (Zeni et al. 2008)."""
-    found = []
+    cycles = []
     for ankle in (LEFT_ANKLE, RIGHT_ANKLE):
         flat = joints[:, ankle][:, [0, 2]] - motion.root_m[:, [0, 2]]
         ahead = np.einsum("tji,tj->ti", yaw_matrix_2d(yaw), flat)[:, 1]
         ahead = gaussian_filter1d(ahead, 2.0, mode="nearest")
         distance = max(1, round(0.3 * motion.rate_hz))
-        found.append(find_peaks(ahead, distance=distance, prominence=0.10)[0])
-    return found[0], found[1]
+        cycles.append(find_peaks(ahead, distance=distance, prominence=0.10)[0])
+    return cycles[0], cycles[1]
 
 
 def _track(motion: Clip) -> _Track:
@@ -174,7 +174,7 @@ def _track(motion: Clip) -> _Track:
 def find_cycles(motion: Clip) -> list[Cycle]:
     """Every usable cycle of a capture."""
     track = _track(motion)
-    found = []
+    cycles = []
     pairs = zip(track.left_strikes[:-1].tolist(), track.left_strikes[1:].tolist(), strict=True)
     for first, last in pairs:
         between = track.right_strikes[
@@ -183,8 +183,8 @@ def find_cycles(motion: Clip) -> list[Cycle]:
         if len(between) == 1:
             cycle = _cycle(track, first, between[0], last)
             if cycle is not None:
-                found.append(cycle)
-    return found
+                cycles.append(cycle)
+    return cycles
 
 
 def _cycle(track: _Track, first: int, right: int, last: int) -> Cycle | None:

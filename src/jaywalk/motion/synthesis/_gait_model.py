@@ -93,9 +93,9 @@ class GaitModel:
 
 def conditions(log_speed: FloatArray, run: FloatArray, turn_rad: FloatArray) -> FloatArray:
     """(n, 7) regressors."""
-    one = np.ones_like(log_speed)
+    ones = np.ones_like(log_speed)
     half = 0.5 * turn_rad
-    columns = [one, log_speed, log_speed**2, run, run * log_speed, half, np.abs(half)]
+    columns = [ones, log_speed, log_speed**2, run, run * log_speed, half, np.abs(half)]
     return np.stack(columns, axis=1)
 
 

@@ -65,17 +65,17 @@ def find_standing(motion: Clip, means: FloatArray) -> list[Standing]:
     still = (horizontal_speed_mps(balls, motion.rate_hz, 1) < _STILL_MPS).all(axis=1)
     still &= (balls[..., 1] < _LOW_M).all(axis=1)
     yaw = gaussian_filter1d(pelvis_yaw_rad(motion), 0.25 * motion.rate_hz, mode="nearest")
-    found: list[Standing] = []
+    poses: list[Standing] = []
     for first, end in runs_of(np.asarray(still)):
         longest = round(_LONGEST_S * motion.rate_hz)
         pieces = max(1, round((end - first) / longest))
         marks = np.linspace(first, end, pieces + 1).astype(int).tolist()
-        found.extend(
+        poses.extend(
             _stretch(motion, joints, yaw, means, start, stop)
             for start, stop in pairwise(marks)
             if stop - start >= _SHORTEST_S * motion.rate_hz
         )
-    return found
+    return poses
 
 
 def _stretch(

@@ -116,12 +116,12 @@ def train(files: Sequence[Path], *, say: Callable[[str], None] = lambda _: None)
         DataError: Too few people walk in them.
     """
     motions: list[Clip] = []
-    for found in read_subjects(files):
-        if isinstance(found, tuple):
-            say(f"left out {found[0].name}: {found[1]}")
+    for subject in read_subjects(files):
+        if isinstance(subject, tuple):
+            say(f"left out {subject[0].name}: {subject[1]}")
             continue
-        motions.extend(found)
-        if len(motions) // 50 > (len(motions) - len(found)) // 50:
+        motions.extend(subject)
+        if len(motions) // 50 > (len(motions) - len(subject)) // 50:
             say(f"{len(motions)} of {len(files)} files read")
     cycles: list[Cycle] = [cycle for motion in motions for cycle in find_cycles(motion)]
     if len(cycles) < _FEWEST_CYCLES:

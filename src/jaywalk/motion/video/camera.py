@@ -54,11 +54,11 @@ BALL_POINTS: Final = (MARK_POINTS + 2, MARK_POINTS + 3)
 
 
 def _chain(joint: int) -> set[int]:
-    found = set()
+    segments = set()
     while joint >= 0:
-        found.add(joint)
+        segments.add(joint)
         joint = int(PARENTS[joint])
-    return found
+    return segments
 
 
 #: (active joints, points) mask, True if a point moves with a joint.
@@ -285,13 +285,13 @@ def _refined(
     def miss(x: FloatArray) -> FloatArray:
         return np.asarray((at(x).project(points) - pixels).ravel())
 
-    found = least_squares(miss, start, x_scale=np.array([0.1] * 3 + [1.0] * 3 + [0.1]))
-    best = at(found.x)
+    fit = least_squares(miss, start, x_scale=np.array([0.1] * 3 + [1.0] * 3 + [0.1]))
+    best = at(fit.x)
     return Camera(
         turn=best.turn,
         place_m=best.place_m,
         focal_px=best.focal_px,
         centre_px=best.centre_px,
-        fit_px=float(np.sqrt((found.fun**2).sum() / len(points))),
+        fit_px=float(np.sqrt((fit.fun**2).sum() / len(points))),
         guessed_focal=guessed,
     )

@@ -180,11 +180,11 @@ def homography(source: FloatArray, target: FloatArray) -> FloatArray:
     pt, dst = _normalised(target)
     x, y = src.T
     u, v = dst.T
-    zero, one = np.zeros_like(x), np.ones_like(x)
+    zero, ones = np.zeros_like(x), np.ones_like(x)
     rows = np.concatenate(
         [
-            np.stack([x, y, one, zero, zero, zero, -u * x, -u * y, -u], axis=1),
-            np.stack([zero, zero, zero, x, y, one, -v * x, -v * y, -v], axis=1),
+            np.stack([x, y, ones, zero, zero, zero, -u * x, -u * y, -u], axis=1),
+            np.stack([zero, zero, zero, x, y, ones, -v * x, -v * y, -v], axis=1),
         ]
     )
     solution = np.linalg.svd(rows)[2][-1].reshape(3, 3)

@@ -34,7 +34,7 @@ def draw_overlay(
     """Write the video with named skeletons drawn over it: left side red, right side blue."""
     import av
 
-    shown = [(one, reading.camera.project(one.motion.joints_m())) for one in people]
+    shown = [(person, reading.camera.project(person.motion.joints_m())) for person in people]
     width, height = reading.width_px // 2 * 2, reading.height_px // 2 * 2
     with av.open(str(out), "w") as container:
         stream = container.add_stream("libx264", rate=max(1, round(reading.rate_hz)))

@@ -63,14 +63,14 @@ class VideoTrack:
 
     def landmarks(self, width_px: int, height_px: int) -> Landmarks:
         """Return all landmarks; those outside the picture are guesses and get confidence 0."""
-        image = np.array([one.image_px for one in self.seen])
+        image = np.array([sighting.image_px for sighting in self.seen])
         inside = (image >= 0.0).all(axis=2)
         inside &= (image[..., 0] < width_px) & (image[..., 1] < height_px)
-        confidence = np.array([one.confidence for one in self.seen])
+        confidence = np.array([sighting.confidence for sighting in self.seen])
         return Landmarks(
             times_s=np.array(self.times_s),
             image_px=image,
-            world_m=np.array([one.world_m for one in self.seen]),
+            world_m=np.array([sighting.world_m for sighting in self.seen]),
             confidence=np.clip(confidence, 0.0, 1.0) * inside,
         )
 
@@ -88,12 +88,12 @@ class Tracker:
 
     def feed(self, frame: Frame) -> None:
         """Find known people at their expected positions, then search for new ones."""
-        found: list[tuple[VideoTrack, Sighting]] = []
+        matches: list[tuple[VideoTrack, Sighting]] = []
         for track in self.open:
             sighting = self._look(frame.picture, track.expected(frame.time_s))
             if sighting is not None and self._plausible(track, sighting, frame.time_s):
-                found.append((track, sighting))
-        for track, sighting in self._distinct(found):
+                matches.append((track, sighting))
+        for track, sighting in self._distinct(matches):
             track.add(frame.time_s, sighting)
         gone = [track for track in self.open if frame.time_s - track.times_s[-1] > _LOST_S]
         self.closed += gone
@@ -143,11 +143,11 @@ class Tracker:
         return alike and max(across, down) < 0.3 * late * expected.height
 
     def _distinct(
-        self, found: list[tuple[VideoTrack, Sighting]]
+        self, matches: list[tuple[VideoTrack, Sighting]]
     ) -> list[tuple[VideoTrack, Sighting]]:
         """Keep one sighting per person: if two tracks see one person, the longer track wins."""
         kept: list[tuple[VideoTrack, Sighting]] = []
-        for track, sighting in sorted(found, key=lambda pair: -len(pair[0].seen)):
+        for track, sighting in sorted(matches, key=lambda pair: -len(pair[0].seen)):
             size = sighting.box.height
             if all(sighting.apart_px(other) > _SAME * size for _, other in kept):
                 kept.append((track, sighting))
@@ -320,10 +320,10 @@ def fit_people(
         except (JaywalkError, ArithmeticError, np.linalg.LinAlgError, ValueError) as problem:
             problems.append(Problem(name=name, reason=str(problem)))
             continue
-        found = people[-1]
+        person = people[-1]
         say(
-            f"{name}: {landmarks.duration_s:.1f} s, {found.tall_px:.0f} px tall, body size "
-            f"{found.motion.body_scale:.2f}, landmarks within {found.image_miss_px:.1f} px"
+            f"{name}: {landmarks.duration_s:.1f} s, {person.tall_px:.0f} px tall, body size "
+            f"{person.motion.body_scale:.2f}, landmarks within {person.image_miss_px:.1f} px"
         )
     return people, problems
 

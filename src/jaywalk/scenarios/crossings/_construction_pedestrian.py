@@ -73,20 +73,20 @@ class ConstructionPedestrian(OnLane):
         """Place the site and the person in it."""
         OnLane.setup(self)
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
-        library = self.stage.world.get_blueprint_library()
+        library = self.context.world.get_blueprint_library()
         name = pick_model(
             library, self.parameters.pedestrian, self.draws("walker"), self.element.where
         )
         poses = [
             place_on_route(
-                self.stage.route, self.at_m - k * _TRY_M, up_m=_UP_M, turn_deg=-90.0 * outwards
+                self.context.route, self.at_m - k * _TRY_M, up_m=_UP_M, turn_deg=-90.0 * outwards
             )
             for k in range(_TRIES)
         ]
         self.yaw_deg = float(poses[0].rotation.yaw)
-        actor = spawn_first_that_fits(self.stage.world, name, poses, self.element.where)
+        actor = spawn_first_that_fits(self.context.world, name, poses, self.element.where)
         self.walker_id = actor.id
-        beside = place_on_route(self.stage.route, self.at_m, -outwards * self.spot().lane_width_m)
+        beside = place_on_route(self.context.route, self.at_m, -outwards * self.spot().lane_width_m)
         self.passes_at = beside.location.x, beside.location.y
         # First, so that the sign beside the road stays the last actor.
         self.actor_ids = [*self.actor_ids[:1], actor.id, *self.actor_ids[1:]]
@@ -109,7 +109,7 @@ class ConstructionPedestrian(OnLane):
         pose = (
             state.get_transform()
             if state is not None
-            else place_on_route(self.stage.route, moment.ego_along_m)
+            else place_on_route(self.context.route, moment.ego_along_m)
         )
         ego = pose.location
         return float(np.hypot(ego.x - self.passes_at[0], ego.y - self.passes_at[1]))
@@ -117,7 +117,7 @@ class ConstructionPedestrian(OnLane):
     def _walk(self) -> None:
         way = carla.Rotation(yaw=self.yaw_deg).get_forward_vector()
         control = carla.WalkerControl(way, _SPEED_MPS, False)
-        self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
+        self.context.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
     def react(self, moment: EgoMoment) -> None:
         """Limit all other traffic to 1 km/h."""

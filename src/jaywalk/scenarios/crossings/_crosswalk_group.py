@@ -85,8 +85,8 @@ class PedestrianCrowd(Scenario):
     def _beside(self, along_m: float) -> tuple[float, float]:
         """Return the middle of the sidewalk (right positive) and its width, 0 for none."""
         right = self.parameters.side == "right"
-        here = place_on_route(self.stage.route, along_m)
-        beside = roadside(self.stage.map, here, to_right=right)
+        here = place_on_route(self.context.route, along_m)
+        beside = roadside(self.context.map, here, to_right=right)
         return beside.middle_m(0.0) * (1.0 if right else -1.0), beside.sidewalk_m
 
     def _put(self, centre_m: float, number: int) -> None:
@@ -94,16 +94,16 @@ class PedestrianCrowd(Scenario):
         reach_m = float(self.parameters.pedestrian_radius)
         along_m = centre_m + float(random.uniform(-reach_m, reach_m))
         share, turn_deg = float(random.uniform(-0.5, 0.5)), float(random.uniform(0.0, 360.0))
-        library = self.stage.world.get_blueprint_library()
+        library = self.context.world.get_blueprint_library()
         name = pick_model(library, "walker.pedestrian.*", random, self.element.where)
         middle_m, width_m = self._beside(along_m)
-        if not width_m or not 0.0 <= along_m <= float(self.stage.route.along_m[-1]):
+        if not width_m or not 0.0 <= along_m <= float(self.context.route.along_m[-1]):
             return
         aside_m = middle_m + share * _WIDTH_SHARE * width_m
-        pose = place_on_route(self.stage.route, along_m, aside_m, _UP_M, turn_deg)
+        pose = place_on_route(self.context.route, along_m, aside_m, _UP_M, turn_deg)
         blueprint = library.find(name)
         blueprint.set_attribute("role_name", "scenario")
-        person = self.stage.world.try_spawn_actor(blueprint, pose)
+        person = self.context.world.try_spawn_actor(blueprint, pose)
         if person is not None:
             self.actor_ids.append(person.id)
 
@@ -159,16 +159,16 @@ class PedestriansOnRoad(Scenario):
     def setup(self) -> None:
         """Spawn the people on the lane."""
         given: PedestriansOnRoadParameters = self.parameters
-        library = self.stage.world.get_blueprint_library()
+        library = self.context.world.get_blueprint_library()
         first_m = self.trigger_along_m + given.distance
         for number, pattern in enumerate(given.pedestrians):
             ahead_m, right_m = _PLACES_M[number]
             name = pick_model(library, pattern, self.draws("person", number), self.element.where)
             poses = [
-                place_on_route(self.stage.route, first_m + ahead_m + k * _TRY_M, right_m, _UP_M)
+                place_on_route(self.context.route, first_m + ahead_m + k * _TRY_M, right_m, _UP_M)
                 for k in range(_TRIES)
             ]
-            actor = spawn_first_that_fits(self.stage.world, name, poses, self.element.where)
+            actor = spawn_first_that_fits(self.context.world, name, poses, self.element.where)
             self.actor_ids.append(actor.id)
             self.walked_m.append(first_m + ahead_m)
 
@@ -191,12 +191,12 @@ class PedestriansOnRoad(Scenario):
     def _walk(self, speed_mps: float) -> None:
         commands = []
         for number, actor in enumerate(self.actor_ids):
-            yaw = place_on_route(self.stage.route, self.walked_m[number]).rotation.yaw
-            self.walked_m[number] += speed_mps * self.stage.delta_s
+            yaw = place_on_route(self.context.route, self.walked_m[number]).rotation.yaw
+            self.walked_m[number] += speed_mps * self.context.delta_s
             way = carla.Rotation(yaw=yaw).get_forward_vector()
             control = carla.WalkerControl(way, speed_mps, False)
             commands.append(carla.command.ApplyWalkerControl(actor, control))
-        self.stage.client.apply_batch(commands)
+        self.context.client.apply_batch(commands)
 
     def closed(self) -> list[NDArray[np.float64]]:
         """Close the ego's lane up to 50 m beyond them."""
@@ -259,21 +259,21 @@ class CrosswalkGroup(Scenario):
 
     def setup(self) -> None:
         """Spawn the people beside the road, on the right, at the beginning of the junction."""
-        stage, where = self.stage, self.element.where
+        context, where = self.context, self.element.where
         self.at_m = junction_ahead(self).enter_m - 1.0
-        here = place_on_route(stage.route, self.at_m)
-        beside = roadside(stage.map, here, to_right=True)
+        here = place_on_route(context.route, self.at_m)
+        beside = roadside(context.map, here, to_right=True)
         if not beside.sidewalk_m:
             raise DataError(f"{where}: no sidewalk right of the lane before the next junction.")
         self.yaw_deg = here.rotation.yaw - 90.0
-        library = stage.world.get_blueprint_library()
+        library = context.world.get_blueprint_library()
         for number, (ahead_m, beyond_m) in enumerate(_CROSSWALK_GROUP_PLACES_M):
             random = self.draws("person", number)
             model = pick_model(library, self.parameters.walker, random, where)
             aside_m = beside.middle_m(0.0) + beyond_m
             poses = [
                 place_on_route(
-                    stage.route,
+                    context.route,
                     self.at_m + ahead_m + k * _CROSSWALK_GROUP_TRY_M,
                     aside_m,
                     _CROSSWALK_GROUP_UP_M,
@@ -281,7 +281,7 @@ class CrosswalkGroup(Scenario):
                 )
                 for k in range(_CROSSWALK_GROUP_TRIES)
             ]
-            actor = spawn_first_that_fits(stage.world, model, poses, where)
+            actor = spawn_first_that_fits(context.world, model, poses, where)
             speed = float(random.uniform(*_PACE_MPS))
             way_m = _WAY_SHARE * math.hypot(aside_m, ahead_m)
             wait_s = float(random.uniform(*_HESITATION_S))
@@ -306,7 +306,7 @@ class CrosswalkGroup(Scenario):
                 person.state = 1
                 way = carla.Rotation(yaw=self.yaw_deg).get_forward_vector()
                 control = carla.WalkerControl(way, person.speed_mps, False)
-                self.stage.client.apply_batch(
+                self.context.client.apply_batch(
                     [carla.command.ApplyWalkerControl(person.actor_id, control)]
                 )
             elif person.state == 1 and since_s >= person.hesitation_s + person.walks_s:

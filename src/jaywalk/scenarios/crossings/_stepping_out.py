@@ -86,15 +86,15 @@ class SteppingOut(Scenario):
         """Spawn the person and the hiding object beside the road."""
         given: SteppingOutParameters = self.parameters
         self.side = self.comes_from()
-        here = place_on_route(self.stage.route, self.at_m)
-        near = roadside(self.stage.map, here, self.side > 0.0)
-        far = roadside(self.stage.map, here, self.side < 0.0)
+        here = place_on_route(self.context.route, self.at_m)
+        near = roadside(self.context.map, here, self.side > 0.0)
+        far = roadside(self.context.map, here, self.side < 0.0)
         near_m = self.stands_m(near)
         slant = math.cos(math.radians(given.crossing_angle))
         self.way_m = self.crossing_m(near_m, far.kerb_m + _KERB_M) / slant
         meeting = min(max(near_m / slant / self.wait_s(), _SLOWEST_MPS), _FASTEST_MPS)
         self.speed_mps = given.speed or meeting
-        library = self.stage.world.get_blueprint_library()
+        library = self.context.world.get_blueprint_library()
         if given.blocker_model != "none":
             name = pick_model(
                 library, given.blocker_model, self.draws("blocker"), self.element.where
@@ -115,7 +115,7 @@ class SteppingOut(Scenario):
         def poses(aside_m: float) -> list[Any]:
             return [
                 place_on_route(
-                    self.stage.route,
+                    self.context.route,
                     along_m + k * _TRY_M,
                     self.side * aside_m,
                     up_m=_UP_M,
@@ -156,7 +156,7 @@ class SteppingOut(Scenario):
 
     def spawn(self, model: str, poses: list[Any]) -> Any:
         """Spawn an actor of this scenario at the first pose that is free."""
-        actor = spawn_first_that_fits(self.stage.world, model, poses, self.element.where)
+        actor = spawn_first_that_fits(self.context.world, model, poses, self.element.where)
         self.actor_ids.append(actor.id)
         return actor
 
@@ -164,7 +164,7 @@ class SteppingOut(Scenario):
         """Place the blocker; return the distance of the person behind its middle."""
         turn_deg = 0.0 if model.startswith("vehicle.") else 90.0 * self.side
         up_m = 0.1 + float(self.parameters.blocker_z)
-        pose = place_on_route(self.stage.route, self.at_m, right_m, up_m, turn_deg)
+        pose = place_on_route(self.context.route, self.at_m, right_m, up_m, turn_deg)
         return float(self.spawn(model, [pose]).bounding_box.extent.x) + _BEHIND_M
 
     def tick(self, moment: EgoMoment) -> bool:
@@ -191,7 +191,7 @@ class SteppingOut(Scenario):
             return
         velocity = walker.get_velocity()
         moves = math.hypot(velocity.x, velocity.y) > _MOVING_MPS
-        self.blocked_s = 0.0 if moves else self.blocked_s + self.stage.delta_s
+        self.blocked_s = 0.0 if moves else self.blocked_s + self.context.delta_s
         if self.blocked_s < _BLOCKED_S:
             return
         self.turned_back = True
@@ -202,11 +202,11 @@ class SteppingOut(Scenario):
 
     def _walk(self, speed_mps: float, *, back: bool = False) -> None:
         given: SteppingOutParameters = self.parameters
-        pose = place_on_route(self.stage.route, self.at_m)
+        pose = place_on_route(self.context.route, self.at_m)
         yaw = pose.rotation.yaw - self.side * (90.0 + given.crossing_angle) + 180.0 * back
         way = carla.Rotation(yaw=yaw).get_forward_vector()
         control = carla.WalkerControl(way, speed_mps, False)
-        self.stage.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
+        self.context.client.apply_batch([carla.command.ApplyWalkerControl(self.walker_id, control)])
 
     def arrive(self) -> None:
         """Stop the person, who has crossed."""

@@ -56,22 +56,22 @@ class VehicleTurning(Scenario):
     def setup(self) -> None:
         """Spawn the bicycle beside the road."""
         self.ahead = junction_ahead(self)
-        stage = self.stage
+        context = self.context
         self.at_m = self.ahead.leave_m + _BEHIND_M
-        near = roadside(stage.map, place_on_route(stage.route, self.at_m), to_right=True)
+        near = roadside(context.map, place_on_route(context.route, self.at_m), to_right=True)
         aside_m = near.middle_m(_ASIDE_M)
         poses = [
-            place_on_route(stage.route, self.at_m + k * _TRY_M, aside_m, _UP_M, turn_deg=-90.0)
+            place_on_route(context.route, self.at_m + k * _TRY_M, aside_m, _UP_M, turn_deg=-90.0)
             for k in range(_TRIES)
         ]
-        actor, pose = spawn_and_place(stage.world, _MODEL, poses, self.element.where)
+        actor, pose = spawn_and_place(context.world, _MODEL, poses, self.element.where)
         self.actor_ids = [actor.id]
         brake = carla.VehicleControl(hand_brake=True)
-        stage.client.apply_batch_sync([carla.command.ApplyVehicleControl(actor.id, brake)])
+        context.client.apply_batch_sync([carla.command.ApplyVehicleControl(actor.id, brake)])
         pilot = Pilot(
             actor_id=actor.id, path=_across(pose, 2.0 * aside_m), speed_mps=_SPEED_MPS, heeds=False
         )
-        self.pilots = Pilots(stage.client, stage.world, stage.delta_s, None, [pilot])
+        self.pilots = Pilots(context.client, context.world, context.delta_s, None, [pilot])
 
     def tick(self, moment: EgoMoment) -> bool:
         """Cross in time, then vanish."""
@@ -159,7 +159,7 @@ class TurningPedestrian(LbCrossing):
 
     def comes_from(self) -> float:
         """Return the outer side of the turn's end: left after a right turn, else right."""
-        route = self.stage.route
+        route = self.context.route
         yaw_deg = np.interp(
             self.at_m, route.along_m, np.unwrap(route.rotation_deg[:, 1], period=360.0)
         )

@@ -58,9 +58,9 @@ class HighwayCutIn(Scenario):
 
     def setup(self) -> None:
         """Spawn the car at its start."""
-        stage, where = self.stage, self.element.where
+        context, where = self.context, self.element.where
         self.ahead = junction_ahead(self)
-        lane = stage.map.get_waypoint(carla.Location(*self.parameters.other_actor_location))
+        lane = context.map.get_waypoint(carla.Location(*self.parameters.other_actor_location))
         way = lane_ahead(lane, _LONGEST_M)
         inside = [number for number, point in enumerate(way) if point.is_junction]
         if not inside:
@@ -74,13 +74,15 @@ class HighwayCutIn(Scenario):
         share = np.clip((path.arc_m - self.target_m) / over_m, 0.0, 1.0)
         width_m = float(lane.lane_width)
         path = moved_aside(path, -width_m * share**2 * (3.0 - 2.0 * share))
-        cars = ordinary_cars(stage.world.get_blueprint_library())
+        cars = ordinary_cars(context.world.get_blueprint_library())
         model = str(cars[int(self.draws("vehicle").integers(len(cars)))].id)
         self.actor_ids = spawn_all(
-            stage.client, stage.world, [(model, path.pose(0.0, _DROP_M))], where
+            context.client, context.world, [(model, path.pose(0.0, _DROP_M))], where
         )
         pilot = Pilot(actor_id=self.actor_ids[0], path=path, speed_mps=0.0, acceleration_mps2=5.0)
-        self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [pilot])
+        self.pilots = Pilots(
+            context.client, context.world, context.delta_s, context.traffic, [pilot]
+        )
 
     def tick(self, moment: EgoMoment) -> bool:
         """Arrive with the ego, change lanes, drive on for a moment."""
@@ -139,12 +141,12 @@ class CutIn(Scenario):
 
     def car_model(self, name: str) -> str:
         """Return the id of an ordinary car."""
-        cars = ordinary_cars(self.stage.world.get_blueprint_library())
+        cars = ordinary_cars(self.context.world.get_blueprint_library())
         return str(cars[int(self.draws(name).integers(len(cars)))].id)
 
     def into_lane(self, beside_m: float, over_m: float) -> LanePath:
         """Return a path from ``beside_m`` right of the route onto it within ``over_m``."""
-        route = self.stage.route
+        route = self.context.route
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])
         keep &= route.along_m >= self.at_m - 1.0
         middle = line_path(route.position_m[keep])
@@ -154,8 +156,8 @@ class CutIn(Scenario):
     def ready(self, actor_id: int, path: LanePath) -> None:
         """Put the car at the beginning of its path."""
         car = Pilot(actor_id=actor_id, path=path, speed_mps=0.0, acceleration_mps2=self.pull_mps2)
-        stage = self.stage
-        self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [car])
+        context = self.context
+        self.pilots = Pilots(context.client, context.world, context.delta_s, context.traffic, [car])
 
     def tick(self, moment: EgoMoment) -> bool:
         """Start in time, then drive."""
@@ -184,7 +186,7 @@ class CutIn(Scenario):
 
 def lane_beside(scenario: Scenario, pose: Any, outwards: float) -> Any | None:
     """Return the lane right (1) or left (-1) of the one at a pose."""
-    lane = scenario.stage.map.get_waypoint(pose.location)
+    lane = scenario.context.map.get_waypoint(pose.location)
     return lane.get_right_lane() if outwards > 0.0 else lane.get_left_lane()
 
 
@@ -228,25 +230,25 @@ class StaticCutIn(CutIn):
 
     def setup(self) -> None:
         """Spawn the queue."""
-        stage, where = self.stage, self.element.where
+        context, where = self.context, self.element.where
         outwards = 1.0 if self.parameters.direction == "right" else -1.0
         pieces, aside_m = [], 0.0
         for number in range(-_BEHIND, _AHEAD + 1):
             at_m = self.at_m + number * _GAP_M
-            here = place_on_route(stage.route, at_m)
+            here = place_on_route(context.route, at_m)
             lane = lane_beside(self, here, outwards)
             if lane is None or lane.lane_type == carla.LaneType.Sidewalk:
                 side_of = self.parameters.direction
                 raise DataError(f"{where}: no lane for a queue on the {side_of} of the route.")
-            width_m = float(stage.map.get_waypoint(here.location).lane_width)
+            width_m = float(context.map.get_waypoint(here.location).lane_width)
             here_m = outwards * 0.5 * (width_m + float(lane.lane_width))
             aside_m = here_m if number == 0 else aside_m
-            pose = place_on_route(stage.route, at_m, here_m)
+            pose = place_on_route(context.route, at_m, here_m)
             model = self.car_model(f"queue {number}")
             pieces.append(Piece(model=model, pose=pose, is_car=True))
         wanted = [(piece.model, piece.pose) for piece in pieces]
-        self.actor_ids = spawn_all(stage.client, stage.world, wanted, where)
-        stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+        self.actor_ids = spawn_all(context.client, context.world, wanted, where)
+        context.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
         self.ready(self.actor_ids[_BEHIND], self.into_lane(aside_m, _OVER_M))
 
     def speed_mps(self, moment: EgoMoment) -> float:

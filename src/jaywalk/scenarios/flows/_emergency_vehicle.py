@@ -60,32 +60,34 @@ class EmergencyVehicle(Scenario):
 
     def setup(self) -> None:
         """Spawn the vehicle at its start, with its lights on."""
-        stage, where = self.stage, self.element.where
-        at = place_on_route(stage.route, self.trigger_along_m).location
-        here = stage.map.get_waypoint(at)
+        context, where = self.context, self.element.where
+        at = place_on_route(context.route, self.trigger_along_m).location
+        here = context.map.get_waypoint(at)
         path = self._way(here)
-        models = emergency_models(stage.world.get_blueprint_library())
+        models = emergency_models(context.world.get_blueprint_library())
         if not models:
             raise DataError(f"{where}: the server has no emergency vehicle.")
         model = models[int(self.draws("vehicle").integers(len(models)))]
         self.behind_m = path.nearest_m(at)
         self.actor_ids = spawn_all(
-            stage.client, stage.world, [(model, path.pose(0.0, _DROP_M))], where
+            context.client, context.world, [(model, path.pose(0.0, _DROP_M))], where
         )
         (car,) = self.actor_ids
         lights = carla.VehicleLightState.Special1 | carla.VehicleLightState.Special2
-        stage.client.apply_batch_sync(
+        context.client.apply_batch_sync(
             [
                 carla.command.SetVehicleLightState(car, carla.VehicleLightState(lights)),
                 carla.command.ApplyVehicleControl(car, carla.VehicleControl(brake=1.0)),
             ]
         )
         pilot = Pilot(actor_id=car, path=path, speed_mps=0.0, acceleration_mps2=_PULL_MPS2)
-        self.pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, [pilot])
+        self.pilots = Pilots(
+            context.client, context.world, context.delta_s, context.traffic, [pilot]
+        )
 
     def _way(self, here: Any) -> LanePath:
         """Return a path from behind the trigger, also over junctions, and on along the lane."""
-        behind_m, planner = float(self.parameters.distance), RoutePlanner(self.stage.map)
+        behind_m, planner = float(self.parameters.distance), RoutePlanner(self.context.map)
         ahead = path_of(lane_ahead(here, _LONGEST_M))
         rest = ahead.points_m
         yaw_deg = here.transform.rotation.yaw

@@ -18,7 +18,7 @@ from jaywalk.actors.pilots import WRECK_S, Pilot, Pilots
 from jaywalk.client.placing import ordinary_cars
 from jaywalk.core.seeds import stream
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.scenarios.base import Scenario, Stage
+from jaywalk.scenarios.base import Scenario, ScenarioContext
 
 _DROP_M: Final = 0.2
 _SINK_M: Final = 2.0
@@ -33,7 +33,7 @@ class Flow:
     Car ``k`` has its own random stream, so its model and distance depend on nothing else.
     """
 
-    stage: Stage
+    context: ScenarioContext
     key: tuple[str | int, ...]  # key of its random streams
     path: LanePath
     spacing_m: tuple[float, float]  # between the origins of two cars
@@ -50,10 +50,10 @@ class Flow:
 
     def __post_init__(self) -> None:
         """Prepare the stream."""
-        library = self.stage.world.get_blueprint_library()
+        library = self.context.world.get_blueprint_library()
         self._models = list(self.models) or ordinary_cars(library)
         self.pilots = Pilots(
-            self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic
+            self.context.client, self.context.world, self.context.delta_s, self.context.traffic
         )
 
     @property
@@ -83,13 +83,13 @@ class Flow:
 
     def _spawn(self, along_m: float) -> bool:
         """Spawn a car at a place; return False if there is no room."""
-        random = stream(self.stage.seed, *self.key, self._made)
+        random = stream(self.context.seed, *self.key, self._made)
         model = self._models[int(random.integers(len(self._models)))]
         self._gap_m = float(random.uniform(*self.spacing_m))
         if model.has_attribute("role_name"):
             model.set_attribute("role_name", "scenario")
         command = carla.command.SpawnActor(model, self.path.pose(along_m, _DROP_M))
-        answer = self.stage.client.apply_batch_sync([command])[0]
+        answer = self.context.client.apply_batch_sync([command])[0]
         if answer.error:
             return False
         car = Pilot(
@@ -109,7 +109,7 @@ class Flow:
         known = [car for car in self._unmeasured if moment.snapshot.has_actor(car.actor_id)]
         if not known:
             return
-        actors = {a.id: a for a in self.stage.world.get_actors([c.actor_id for c in known])}
+        actors = {a.id: a for a in self.context.world.get_actors([c.actor_id for c in known])}
         for car in known:
             if car.actor_id in actors:  # the snapshot may list a car that is gone
                 car.measure(actors[car.actor_id])
@@ -121,15 +121,15 @@ class Flow:
         if not done:
             return
         commands = [carla.command.DestroyActor(car.actor_id) for car in done]
-        self.stage.client.apply_batch_sync(commands)
+        self.context.client.apply_batch_sync(commands)
         for car in done:
             car.gone = True
         self.pilots.cars = [car for car in self.pilots.cars if not car.gone]
 
 
-def limit_mps(stage: Stage, moment: EgoMoment) -> float:
+def limit_mps(context: ScenarioContext, moment: EgoMoment) -> float:
     """Return the speed limit for the ego here, in m/s."""
-    ego = stage.world.get_actor(moment.ego_id)
+    ego = context.world.get_actor(moment.ego_id)
     limit = float(ego.get_speed_limit()) / MPS_TO_KMH if ego is not None else 0.0
     return limit if np.isfinite(limit) and limit > 1.0 else 30.0 / MPS_TO_KMH
 

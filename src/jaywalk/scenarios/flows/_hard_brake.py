@@ -82,17 +82,17 @@ class HardBrake(Scenario):
     def setup(self) -> None:
         """Spawn the lead car on the lane, ahead of the place where it begins to lead."""
         given: HardBrakeParameters = self.parameters
-        route = self.stage.route
+        route = self.context.route
         begin_m = max(self.trigger_along_m - given.lead_in, 0.0) + given.distance
         model = pick_model(
-            self.stage.world.get_blueprint_library(),
+            self.context.world.get_blueprint_library(),
             given.vehicle,
             self.draws("vehicle"),
             self.element.where,
         )
         self.actor_ids = spawn_all(
-            self.stage.client,
-            self.stage.world,
+            self.context.client,
+            self.context.world,
             [(model, place_on_route(route, begin_m))],
             self.element.where,
             role="background",  # as in the Leaderboard: part of the traffic
@@ -102,7 +102,11 @@ class HardBrake(Scenario):
         car = Pilot(actor_id=self.actor_ids[0], path=path, speed_mps=0.0, acceleration_mps2=4.0)
         car.place(begin_m)
         self.pilots = Pilots(
-            self.stage.client, self.stage.world, self.stage.delta_s, self.stage.traffic, [car]
+            self.context.client,
+            self.context.world,
+            self.context.delta_s,
+            self.context.traffic,
+            [car],
         )
 
     @property
@@ -116,7 +120,7 @@ class HardBrake(Scenario):
         if moment.ego_along_m < self.trigger_along_m - given.lead_in or not self.pilots.cars:
             return
         if not self.limit_mps:
-            self.limit_mps = limit_mps(self.stage, moment)
+            self.limit_mps = limit_mps(self.context, moment)
         wanting_m = given.distance - (self.car.along_m - moment.ego_along_m)
         wanted = moment.ego_speed_mps + _GAP_GAIN_PER_S * wanting_m
         self.car.speed_mps = min(max(wanted, 0.0), 1.1 * self.limit_mps)
@@ -126,14 +130,14 @@ class HardBrake(Scenario):
         """Brake as hard as possible."""
         if not self.pilots.cars:
             return
-        self.limit_mps = self.limit_mps or limit_mps(self.stage, moment)
+        self.limit_mps = self.limit_mps or limit_mps(self.context, moment)
         self._show_brake(True)
         self.car.full_brake = True
         self.note(moment, what="brakes", actor=self.car.actor_id)
 
     def _show_brake(self, on: bool) -> None:
         lights = _LIGHTS(_LIGHTS.Brake) if on and self.brake_lights else _LIGHTS.NONE
-        self.stage.client.apply_batch(
+        self.context.client.apply_batch(
             [carla.command.SetVehicleLightState(self.car.actor_id, lights)]
         )
 

@@ -61,7 +61,7 @@ class SideHazardTwoWaysParameters(SideHazardParameters):
 
 def riders(scenario: Scenario, spot: Spot) -> list[Piece]:
     """Lay out the bicycles, the nearest first."""
-    library, where = scenario.stage.world.get_blueprint_library(), scenario.element.where
+    library, where = scenario.context.world.get_blueprint_library(), scenario.element.where
     aside_m = _ASIDE_SHARE * 0.5 * spot.lane_width_m
     pieces = []
     for number in range(2):
@@ -84,10 +84,10 @@ class Ride:
     @classmethod
     def of(cls, scenario: OnLane) -> Ride:
         """Prepare the ride along the ego's route."""
-        stage, at_m = scenario.stage, scenario.at_m
-        lane = stage.map.get_waypoint(scenario.spot().place(0.0).location)
+        context, at_m = scenario.context, scenario.at_m
+        lane = context.map.get_waypoint(scenario.spot().place(0.0).location)
         aside_m = _ASIDE_SHARE * 0.5 * float(lane.lane_width)
-        route = stage.route
+        route = context.route
         keep = np.concatenate([[True], np.diff(route.along_m) > 0.05])
         path = moved_aside(line_path(route.position_m[keep]), aside_m)
         cars = []
@@ -101,7 +101,7 @@ class Ride:
             pose = scenario.spot().place(number * _APART_M, aside_m)
             pilot.place(path.nearest_m(pose.location))
             cars.append(pilot)
-        pilots = Pilots(stage.client, stage.world, stage.delta_s, stage.traffic, cars)
+        pilots = Pilots(context.client, context.world, context.delta_s, context.traffic, cars)
         return cls(scenario, pilots, at_m)
 
     def step(self, moment: EgoMoment) -> bool:
@@ -114,7 +114,7 @@ class Ride:
         self.pilots.step(moment.snapshot)
         last_m = max((car.along_m for car in self.pilots.cars), default=self.first_m)
         if moment.ego_along_m > last_m and math.isinf(self.passed_m):
-            end_m = float(self.scenario.stage.route.along_m[-1]) - 5.0
+            end_m = float(self.scenario.context.route.along_m[-1]) - 5.0
             self.passed_m = min(moment.ego_along_m + _AFTER_M, end_m)
         return moment.ego_along_m > self.passed_m
 
@@ -206,12 +206,12 @@ class InvadingTurn(Flowing):
     def end_m(self) -> float:
         """Position along the ego's route at which the cars appear."""
         wanted_m = self.trigger_along_m + float(self.parameters.distance) + _SOURCE_M
-        return min(wanted_m, float(self.stage.route.along_m[-1]) - 2.0)
+        return min(wanted_m, float(self.context.route.along_m[-1]) - 2.0)
 
     def setup(self) -> None:
         """Find the path of the cars and place the cones at its outer edge."""
-        stage = self.stage
-        here = stage.map.get_waypoint(place_on_route(stage.route, self.end_m).location)
+        context = self.context
+        here = context.map.get_waypoint(place_on_route(context.route, self.end_m).location)
         lane = opposite_lane(here)
         if lane is None:
             raise DataError(f"{self.element.where}: there is no opposite lane for cars to come on.")
@@ -220,7 +220,7 @@ class InvadingTurn(Flowing):
         over_m = float(self.parameters.offset) + half_m - _HALF_CAR_M
         self.flows = [
             Flow(
-                stage=stage,
+                context=context,
                 path=moved_aside(middle, -over_m),
                 spacing_m=(_SPACING_M, _SPACING_M),
                 key=(*self.rng_key, "flow"),
@@ -233,7 +233,7 @@ class InvadingTurn(Flowing):
         upto_m = min(_CONES_FROM_M + _CONES_SHARE * float(self.parameters.distance), edge.length_m)
         places = np.arange(_CONES_FROM_M, upto_m, _CONE_STEP_M)[::-1]
         wanted = [(CONE, edge.pose(float(at_m), _UP_M)) for at_m in places]
-        self.cones = spawn_all(self.stage.client, self.stage.world, wanted, self.element.where)
+        self.cones = spawn_all(self.context.client, self.context.world, wanted, self.element.where)
         self.actor_ids = list(self.cones)
 
     def announcement(self) -> ScenarioAnnouncement | None:
@@ -244,7 +244,7 @@ class InvadingTurn(Flowing):
 
     def start(self, moment: EgoMoment) -> None:
         """Start the cars at the speed limit."""
-        limit = limit_mps(self.stage, moment)
+        limit = limit_mps(self.context, moment)
         self.flows[0].begin(limit)
         self.note(moment, what="oncoming cars", speed_mps=round(limit, 3))
 

@@ -62,7 +62,7 @@ class BicycleFlow(Streams):
 
     def models(self) -> tuple[Any, ...]:
         """Return the blueprints of bicycles."""
-        found = bicycles(self.stage.world.get_blueprint_library())
+        found = bicycles(self.context.world.get_blueprint_library())
         if not found:
             raise DataError(f"{self.element.where}: the server has no bicycle.")
         return tuple(found)
@@ -70,7 +70,7 @@ class BicycleFlow(Streams):
     def ways(self) -> list[LanePath]:
         """Return the cycle lane over the junction and 40 m beyond."""
         at = carla.Location(*self.parameters.start_actor_flow)
-        lane = self.stage.map.get_waypoint(at, lane_type=carla.LaneType.Biking)
+        lane = self.context.map.get_waypoint(at, lane_type=carla.LaneType.Biking)
         there = lane.transform.location if lane is not None else None
         if there is None or math.hypot(there.x - at.x, there.y - at.y) > _NEAR_M:
             raise DataError(
@@ -149,14 +149,14 @@ class LocatedFlow(Streams):
             DataError: No path leads there.
         """
         try:
-            route = RoutePlanner(self.stage.map).plan([start, end])
+            route = RoutePlanner(self.context.map).plan([start, end])
         except DataError as problem:
             raise DataError(f"{self.element.where}, <start_actor_flow>: {problem}") from problem
         return line_path(route.position_m)
 
     def lane_at(self, at: tuple[float, float, float]) -> Any:
         """Return the driving lane at a place."""
-        return self.stage.map.get_waypoint(carla.Location(*at))
+        return self.context.map.get_waypoint(carla.Location(*at))
 
     def is_over(self, moment: EgoMoment) -> bool:
         """Return True when the ego is at the end of the path, or beside it."""
@@ -242,7 +242,7 @@ class HighwayExit(LocatedFlow):
 
     def is_over(self, moment: EgoMoment) -> bool:
         """Return True when the ego is behind the next junction of the route."""
-        route = self.stage.route
+        route = self.context.route
         inside = np.flatnonzero(route.in_junction & (route.along_m > self.trigger_along_m))
         if not len(inside):
             return LocatedFlow.is_over(self, moment)

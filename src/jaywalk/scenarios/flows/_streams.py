@@ -37,7 +37,7 @@ class Streams(Flowing):
         given, models = self.parameters, self.models()
         self.flows = [
             Flow(
-                stage=self.stage,
+                context=self.context,
                 path=path,
                 spacing_m=given.source_dist_interval,
                 models=models,

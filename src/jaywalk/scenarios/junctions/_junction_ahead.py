@@ -11,7 +11,7 @@ import numpy as np
 from jaywalk.actors.lane_paths import MEET_M, JunctionPath, LanePath, crossings
 from jaywalk.core.errors import DataError
 from jaywalk.geometry.path import nearest_vertex
-from jaywalk.scenarios.base import Scenario, Stage
+from jaywalk.scenarios.base import Scenario, ScenarioContext
 
 _BEFORE_M: Final = 6.0  # before the junction; counts as part of the path over it
 _HELD_S: Final = 100_000.0
@@ -26,7 +26,7 @@ ARMS: Final = ("left", "right", "opposite")
 class JunctionAhead:
     """The first junction after a trigger."""
 
-    stage: Stage
+    context: ScenarioContext
     where: str
     junction: Any
     entry: Any  # the ego's waypoint before it
@@ -50,7 +50,7 @@ class JunctionAhead:
         """
         if arm not in ARMS:
             raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
-        along = self.stage.route.along_m
+        along = self.context.route.along_m
         keep = (along >= self.enter_m - _BEFORE_M) & (along <= self.leave_m)
         found: list[JunctionPath] = []
         for within_m in (MEET_M, _BESIDE_M) if turn == "right" else (MEET_M,):
@@ -58,7 +58,7 @@ class JunctionAhead:
                 self.junction,
                 arm,
                 self.yaw_deg,
-                self.stage.route.position_m[keep, :2],
+                self.context.route.position_m[keep, :2],
                 along[keep],
                 before_m,
                 after_m,
@@ -74,7 +74,7 @@ class JunctionAhead:
         lane = (self.entry.road_id, self.entry.lane_id)
         mine: list[Any] = []
         others: list[Any] = []
-        for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
+        for light in self.context.world.get_traffic_lights_in_junction(self.junction.id):
             lanes = {(point.road_id, point.lane_id) for point in light.get_stop_waypoints()}
             (mine if lane in lanes else others).append(light)
         return mine, others
@@ -82,7 +82,7 @@ class JunctionAhead:
     def lights_on(self, path: LanePath) -> list[Any]:
         """Traffic lights of the junction that apply to a path."""
         found = []
-        for light in self.stage.world.get_traffic_lights_in_junction(self.junction.id):
+        for light in self.context.world.get_traffic_lights_in_junction(self.junction.id):
             stops = [point.transform.location for point in light.get_stop_waypoints()]
             gaps = [nearest_vertex(path.points_m, at.x, at.y)[1] for at in stops]
             if gaps and min(gaps) < _STOPS_M:
@@ -91,10 +91,10 @@ class JunctionAhead:
 
     def has_stop_sign(self) -> bool:
         """Return True if a stop sign acts on the ego before the junction."""
-        along = self.stage.route.along_m
+        along = self.context.route.along_m
         near = (along > self.enter_m - 15.0) & (along < self.enter_m + 2.0)
-        points = self.stage.route.position_m[near, :2]
-        for sign in self.stage.world.get_actors().filter("traffic.stop"):
+        points = self.context.route.position_m[near, :2]
+        for sign in self.context.world.get_actors().filter("traffic.stop"):
             box = sign.trigger_volume.location
             place = carla.Location(box.x, box.y, box.z)
             sign.get_transform().transform(place)  # changes its argument
@@ -109,7 +109,7 @@ def junction_ahead(scenario: Scenario) -> JunctionAhead:
     Raises:
         DataError: The route has none.
     """
-    route = scenario.stage.route
+    route = scenario.context.route
     along = route.along_m
     after = np.flatnonzero(route.in_junction & (along > scenario.trigger_along_m))
     if not len(after):
@@ -119,14 +119,14 @@ def junction_ahead(scenario: Scenario) -> JunctionAhead:
     while last + 1 < len(route) and route.in_junction[last + 1]:
         last += 1
     places = [carla.Location(*map(float, route.position_m[k])) for k in (max(first - 2, 0), first)]
-    entry, inside = (scenario.stage.map.get_waypoint(place) for place in places)
+    entry, inside = (scenario.context.map.get_waypoint(place) for place in places)
     for step in range(first, last + 1):  # a point on the border may belong to either lane
         if inside.is_junction:
             break
         place = carla.Location(*map(float, route.position_m[step]))
-        inside = scenario.stage.map.get_waypoint(place)
+        inside = scenario.context.map.get_waypoint(place)
     return JunctionAhead(
-        stage=scenario.stage,
+        context=scenario.context,
         where=scenario.element.where,
         junction=inside.get_junction(),
         entry=entry,

@@ -62,14 +62,16 @@ class BlockedIntersection(Scenario):
     def setup(self) -> None:
         """Spawn the car, with its brake lights on."""
         self.ahead = junction_ahead(self)
-        stage = self.stage
-        cars = ordinary_cars(stage.world.get_blueprint_library())
+        context = self.context
+        cars = ordinary_cars(context.world.get_blueprint_library())
         model = str(cars[int(self.draws("vehicle").integers(len(cars)))].id)
-        pose = place_on_route(stage.route, self.at_m)
-        self.actor_ids = spawn_all(stage.client, stage.world, [(model, pose)], self.element.where)
+        pose = place_on_route(context.route, self.at_m)
+        self.actor_ids = spawn_all(
+            context.client, context.world, [(model, pose)], self.element.where
+        )
         (car,) = self.actor_ids
         lights = carla.VehicleLightState(carla.VehicleLightState.Brake)
-        stage.client.apply_batch_sync(
+        context.client.apply_batch_sync(
             [
                 carla.command.ApplyVehicleControl(car, carla.VehicleControl(hand_brake=True)),
                 carla.command.SetVehicleLightState(car, lights),

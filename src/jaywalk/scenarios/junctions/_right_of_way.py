@@ -121,14 +121,14 @@ class PriorityTaken(Scenario):
         if self.lit and not self.ahead.lights()[0]:
             raise DataError(f"{self.element.where}: the next junction has no traffic light.")
         model = pick_model(
-            self.stage.world.get_blueprint_library(),
+            self.context.world.get_blueprint_library(),
             given.vehicle,
             self.draws("vehicle"),
             self.element.where,
         )
         pose = self.way.path.pose(0.0, _DROP_M)
         self.actor_ids = spawn_all(
-            self.stage.client, self.stage.world, [(model, pose)], self.element.where
+            self.context.client, self.context.world, [(model, pose)], self.element.where
         )
         commands = [
             carla.command.ApplyVehicleControl(self.actor_ids[0], carla.VehicleControl(brake=1.0))
@@ -140,8 +140,8 @@ class PriorityTaken(Scenario):
                     self.actor_ids[0], carla.VehicleLightState(lights)
                 )
             )
-        self.stage.client.apply_batch_sync(commands)
-        self.pilots = Pilots(self.stage.client, self.stage.world, self.stage.delta_s)
+        self.context.client.apply_batch_sync(commands)
+        self.pilots = Pilots(self.context.client, self.context.world, self.context.delta_s)
         self.pilots.cars.append(
             Pilot(
                 actor_id=self.actor_ids[0],

@@ -74,11 +74,11 @@ class ObscuredStop(Scenario):
         if given.prop == NONE:
             return
         pose = self._face(sign)
-        thing = spawn_first_that_fits(self.stage.world, given.prop, [pose], self.element.where)
-        patch_at = place_on_route(self.stage.route, stop_m - _STOP_WORD_M, up_m=0.01)
+        thing = spawn_first_that_fits(self.context.world, given.prop, [pose], self.element.where)
+        patch_at = place_on_route(self.context.route, stop_m - _STOP_WORD_M, up_m=0.01)
         patch = (
-            self.stage.world.try_spawn_actor(
-                self.stage.world.get_blueprint_library().find(PATCH), patch_at
+            self.context.world.try_spawn_actor(
+                self.context.world.get_blueprint_library().find(PATCH), patch_at
             )
             if self._has(PATCH)
             else None
@@ -87,16 +87,16 @@ class ObscuredStop(Scenario):
 
     def _has(self, name: str) -> bool:
         """Return True if the server has a blueprint; Unreal CARLA does not have Jaywalk's."""
-        return bool(len(self.stage.world.get_blueprint_library().filter(name)))
+        return bool(len(self.context.world.get_blueprint_library().filter(name)))
 
     def _sign(self) -> tuple[Any, float]:
         """Return the stop sign of the ego's lane, and its position along the route."""
-        route = self.stage.route
+        route = self.context.route
         near = (route.along_m > self.ahead.enter_m - _BEFORE_M) & (
             route.along_m < self.ahead.enter_m + 2.0
         )
         points, along = route.position_m[near, :2], route.along_m[near]
-        for sign in self.stage.world.get_actors().filter("traffic.stop"):
+        for sign in self.context.world.get_actors().filter("traffic.stop"):
             box = sign.trigger_volume.location
             place = carla.Location(box.x, box.y, box.z)
             sign.get_transform().transform(place)  # changes its argument
@@ -111,7 +111,7 @@ class ObscuredStop(Scenario):
         """Return an upright pose before the sign's face, with its heading."""
         given: ObscuredStopParameters = self.parameters
         post = sign.get_transform().location
-        faces = self.stage.world.get_level_bbs(carla.CityObjectLabel.TrafficSigns)
+        faces = self.context.world.get_level_bbs(carla.CityObjectLabel.TrafficSigns)
         gaps = [post.distance(face.location) for face in faces]
         if not gaps or min(gaps) > _SIGN_REACH_M:
             raise DataError(f"{self.element.where}: the stop sign has no face within 10 m.")
@@ -194,7 +194,7 @@ class StopJunction(Flowing):
             self.ways.append(way)
             self.flows.append(
                 Flow(
-                    stage=self.stage,
+                    context=self.context,
                     path=way.path,
                     spacing_m=given.frequency,
                     key=("scenario", self.element.name, self.element.type, "flow", side),
@@ -203,7 +203,7 @@ class StopJunction(Flowing):
 
     def start(self, moment: EgoMoment) -> None:
         """Start the cars, the first such that it meets an ego that does not stop."""
-        speed = float(self.parameters.speed) or limit_mps(self.stage, moment)
+        speed = float(self.parameters.speed) or limit_mps(self.context, moment)
         for way, flow in zip(self.ways, self.flows, strict=True):
             left_m = way.meets_route_m - moment.ego_along_m
             arrival_s = left_m / max(moment.ego_speed_mps, _SLOWEST_MPS)

@@ -62,10 +62,15 @@ class ControlLoss(Scenario):
     def setup(self) -> None:
         """Put the debris on the lane."""
         places = [
-            (_DEBRIS, place_on_route(self.stage.route, self.trigger_along_m + ahead_m, up_m=_UP_M))
+            (
+                _DEBRIS,
+                place_on_route(self.context.route, self.trigger_along_m + ahead_m, up_m=_UP_M),
+            )
             for ahead_m in _PATCHES_M
         ]
-        self.actor_ids = spawn_all(self.stage.client, self.stage.world, places, self.element.where)
+        self.actor_ids = spawn_all(
+            self.context.client, self.context.world, places, self.element.where
+        )
 
     def tick(self, moment: EgoMoment) -> bool:
         """Update the patch that the ego is on."""
@@ -132,7 +137,7 @@ class AccidentTwoWaysParameters(AccidentParameters):
 
 def accident(scenario: Scenario, spot: Spot) -> list[Piece]:
     """Lay out the police car and the two crashed cars."""
-    cars = ordinary_cars(scenario.stage.world.get_blueprint_library())
+    cars = ordinary_cars(scenario.context.world.get_blueprint_library())
     newer = [str(car.id) for car in cars if str(car.id).endswith(_CRASHED)]
     aside_m = spot.outwards * _ASIDE_SHARE * 0.5 * spot.lane_width_m
     models = [(_POLICE, 0.0)]
@@ -156,14 +161,14 @@ class _Crashed(OnLane):
         """Switch on the flashing lights of the police car."""
         super().start(moment)
         lights = carla.VehicleLightState(_LIGHTS)
-        self.stage.client.apply_batch_sync(
+        self.context.client.apply_batch_sync(
             [carla.command.SetVehicleLightState(self.actor_ids[0], lights)]
         )
 
     def _passed_m(self) -> float:
         """Position 50 m beyond the last car, or as for all obstacles."""
         usual_m = super()._passed_m()
-        route_m = float(self.stage.route.along_m[-1]) - 5.0
+        route_m = float(self.context.route.along_m[-1]) - 5.0
         cut = usual_m < self.at_m + 50.0  # at a junction, or where the route ends
         return usual_m if cut else min(usual_m + _CRASHED_M[-1], route_m)
 

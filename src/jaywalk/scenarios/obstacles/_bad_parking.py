@@ -60,7 +60,7 @@ class OpensDoorParameters(Parameters):
 
 def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:
     """Lay out a car on the next lane, at the edge towards the ego."""
-    here = scenario.stage.map.get_waypoint(spot.place(0.0).location)
+    here = scenario.context.map.get_waypoint(spot.place(0.0).location)
     beside = here.get_right_lane() if spot.outwards > 0.0 else here.get_left_lane()
     if beside is None:
         raise DataError(
@@ -69,7 +69,7 @@ def parked_beside(scenario: Scenario, spot: Spot) -> list[Piece]:
     inwards_m = _EDGE_SHARE * (float(beside.lane_width) - _HALF_CAR_M)
     middle_m = 0.5 * (spot.lane_width_m + float(beside.lane_width))
     right_m = spot.outwards * (middle_m - inwards_m)
-    library = scenario.stage.world.get_blueprint_library()
+    library = scenario.context.world.get_blueprint_library()
     cars = [car for car in ordinary_cars(library) if _has_doors(car)]
     if not cars:
         raise DataError(f"{scenario.element.where}: no car of the server has doors that open.")
@@ -106,7 +106,7 @@ class OpensDoor(LbTwoWays):
             left_m <= max(_NEAREST_M, _REACTION_S * moment.ego_speed_mps)
         ):
             self.opened_s = self.near_s = moment.elapsed_s
-            car = self.stage.world.get_actor(self.actor_ids[0])
+            car = self.context.world.get_actor(self.actor_ids[0])
             if car is not None:  # it may be gone
                 right = self.parameters.direction == "right"
                 car.open_door(carla.VehicleDoor.FL if right else carla.VehicleDoor.FR)
@@ -140,7 +140,7 @@ class BadParkingTwoWaysParameters(BadParkingParameters):
 def badly_parked(scenario: AnyScenario, spot: Spot) -> list[Piece]:
     """Lay out the car, with its hand brake on and its lights off."""
     given = scenario.parameters
-    library = scenario.stage.world.get_blueprint_library()
+    library = scenario.context.world.get_blueprint_library()
     name = pick_model(library, given.vehicle, scenario.draws("vehicle"), scenario.element.where)
     pose = spot.place(given.x, given.y, turn_deg=given.yaw)
     return [Piece(model=name, pose=pose, is_car=True)]

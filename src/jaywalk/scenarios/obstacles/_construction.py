@@ -167,7 +167,7 @@ class OppositeConstruction(OnLane):
 
     def setup(self) -> None:
         """Find the opposite lane and build the site there."""
-        here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
+        here = self.context.map.get_waypoint(place_on_route(self.context.route, self.at_m).location)
         lane = opposite_lane(here)
         if lane is None:
             raise DataError(f"{self.element.where}: there is no opposite lane at <distance>.")
@@ -194,7 +194,7 @@ class OppositeConstruction(OnLane):
                 carla.Rotation(yaw=pose.rotation.yaw + turn_deg),
             )
 
-        width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
+        width_m = float(self.context.map.get_waypoint(place(0.0).location).lane_width)
         outwards = check_side(self.parameters.direction, self.element.where)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 

@@ -244,20 +244,20 @@ class RoadBlocked(Scenario):
 
     def setup(self) -> None:
         """Spawn the objects."""
-        if self.at_m > float(self.stage.route.along_m[-1]):
+        if self.at_m > float(self.context.route.along_m[-1]):
             raise DataError(f"{self.element.where}: <distance> is beyond the end of the route.")
 
         def place(ahead_m: float, right_m: float = 0.0, up_m: float = 0.0, turn_deg: float = 0.0):  # type: ignore[no-untyped-def]
-            return place_on_route(self.stage.route, self.at_m + ahead_m, right_m, up_m, turn_deg)
+            return place_on_route(self.context.route, self.at_m + ahead_m, right_m, up_m, turn_deg)
 
         pieces = custom_layout(self, Spot(place=place, outwards=1.0, lane_width_m=0.0))
         self.actor_ids = spawn_all(
-            self.stage.client,
-            self.stage.world,
+            self.context.client,
+            self.context.world,
             [(p.model, p.pose) for p in pieces],
             self.element.where,
         )
-        self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+        self.context.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def announcement(self) -> ScenarioAnnouncement | None:
         """Announce the first and last object."""
@@ -284,7 +284,7 @@ class RoadBlocked(Scenario):
     def closed(self) -> list[NDArray[np.float64]]:
         """Close the ego's lane and the opposite one."""
         ways = [self.stretch(self.trigger_along_m - BEHIND_M, self.at_m + _AFTER_M)]
-        here = self.stage.map.get_waypoint(place_on_route(self.stage.route, self.at_m).location)
+        here = self.context.map.get_waypoint(place_on_route(self.context.route, self.at_m).location)
         lane = opposite_lane(here)
         if lane is not None:
             beside = [*lane_behind(lane, _REACH_M), *lane_ahead(lane, _REACH_M)[1:]]

@@ -62,18 +62,20 @@ class ImageOnObject(Scenario):
         """Spawn the object and the picture."""
         given: ImageOnObjectParameters = self.parameters
         at_m = self.trigger_along_m + given.distance
-        here = place_on_route(self.stage.route, at_m, up_m=0.0)
-        aside_m = roadside(self.stage.map, here, to_right=True).middle_m(0.0) + _FARTHER_M
+        here = place_on_route(self.context.route, at_m, up_m=0.0)
+        aside_m = roadside(self.context.map, here, to_right=True).middle_m(0.0) + _FARTHER_M
         turn_deg = 180.0 if given.prop == _BUS_STOP else -90.0
         poses = [
-            place_on_route(self.stage.route, at_m, aside_m + k * _TRY_M, 0.1, turn_deg)
+            place_on_route(self.context.route, at_m, aside_m + k * _TRY_M, 0.1, turn_deg)
             for k in range(_TRIES)
         ]
-        thing, spot = spawn_and_place(self.stage.world, given.prop, poses, self.element.where)
+        thing, spot = spawn_and_place(self.context.world, given.prop, poses, self.element.where)
         self.actor_ids.append(thing.id)
         if given.image != NONE:
             pose = self._on(thing, spot, float(here.rotation.yaw))
-            image = spawn_first_that_fits(self.stage.world, given.image, [pose], self.element.where)
+            image = spawn_first_that_fits(
+                self.context.world, given.image, [pose], self.element.where
+            )
             self.actor_ids.append(image.id)
 
     def _on(self, thing: Any, pose: Any, yaw_deg: float) -> Any:

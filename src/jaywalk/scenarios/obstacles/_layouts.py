@@ -54,7 +54,7 @@ class Spot:
 def parked_car(scenario: Scenario, spot: Spot) -> list[Piece]:
     """Lay out a broken-down car with its hazard lights on."""
     model = pick_model(
-        scenario.stage.world.get_blueprint_library(),
+        scenario.context.world.get_blueprint_library(),
         scenario.parameters.vehicle,
         scenario.draws("vehicle"),
         scenario.element.where,

@@ -110,7 +110,7 @@ class OnLane(Scenario):
 
     def _passed_m(self) -> float:
         """Position at which the ego has passed: 50 m on, the next junction, or the route's end."""
-        route = self.stage.route
+        route = self.context.route
         along = route.along_m
         beyond = route.in_junction & (along > self.at_m)
         first = float(along[np.argmax(beyond)]) if beyond.any() else math.inf
@@ -123,24 +123,24 @@ class OnLane(Scenario):
         if self.sign:
             pieces.append(Piece(model=self.sign, pose=self._beside(spot.outwards)))
         self.actor_ids = spawn_all(
-            self.stage.client,
-            self.stage.world,
+            self.context.client,
+            self.context.world,
             [(p.model, p.pose) for p in pieces],
             self.element.where,
         )
-        self.stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+        self.context.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
 
     def spot(self) -> Spot:
         """Return the place of the layout, on the ego's lane."""
         outwards = check_side(self.parameters.direction, self.element.where)
-        route, at_m = self.stage.route, self.at_m
+        route, at_m = self.context.route, self.at_m
 
         def place(
             ahead_m: float, right_m: float = 0.0, up_m: float = DROP_M, turn_deg: float = 0.0
         ) -> Any:
             return place_on_route(route, at_m + ahead_m, right_m, up_m, turn_deg)
 
-        width_m = float(self.stage.map.get_waypoint(place(0.0).location).lane_width)
+        width_m = float(self.context.map.get_waypoint(place(0.0).location).lane_width)
         return Spot(place=place, outwards=outwards, lane_width_m=width_m)
 
     def announcement(self) -> ScenarioAnnouncement | None:
@@ -157,8 +157,8 @@ class OnLane(Scenario):
 
     def _beside(self, outwards: float) -> object:
         """Return a pose beside the road at the trigger."""
-        route, at_m = self.stage.route, self.trigger_along_m
-        kerb_m = kerb_offset_m(self.stage.map, place_on_route(route, at_m), outwards > 0.0, 0.8)
+        route, at_m = self.context.route, self.trigger_along_m
+        kerb_m = kerb_offset_m(self.context.map, place_on_route(route, at_m), outwards > 0.0, 0.8)
         return place_on_route(route, at_m, kerb_m, up_m=0.2, turn_deg=90.0)
 
     def start(self, moment: EgoMoment) -> None:

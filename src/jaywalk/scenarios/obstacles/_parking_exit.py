@@ -73,28 +73,28 @@ class ParkingCutIn(CutIn):
 
     def setup(self) -> None:
         """Park both cars."""
-        stage, where = self.stage, self.element.where
+        context, where = self.context, self.element.where
         outwards = -1.0 if self.parameters.direction == "left" else 1.0
-        library = stage.world.get_blueprint_library()
+        library = context.world.get_blueprint_library()
         pieces, asides = [], []
         for name, ahead_m in (("blocker", _BLOCKER_M), ("parked", _CUTS_IN_M)):
             at_m = self.trigger_along_m + ahead_m
-            here = place_on_route(stage.route, at_m)
+            here = place_on_route(context.route, at_m)
             parking = lane_beside(self, here, outwards)
             if parking is None or parking.lane_type == carla.LaneType.Sidewalk:
                 side = self.parameters.direction
                 raise DataError(f"{where}: no lane to park on, on the {side} of the route.")
-            width_m = float(stage.map.get_waypoint(here.location).lane_width)
+            width_m = float(context.map.get_waypoint(here.location).lane_width)
             edge_m = _EDGE_SHARE * (float(parking.lane_width) - _HALF_CAR_M)
             aside_m = outwards * (0.5 * (width_m + float(parking.lane_width)) + edge_m)
             model = pick_model(library, _MODEL, self.draws(name), where)
             pieces.append(
-                Piece(model=model, pose=place_on_route(stage.route, at_m, aside_m), is_car=True)
+                Piece(model=model, pose=place_on_route(context.route, at_m, aside_m), is_car=True)
             )
             asides.append(aside_m)
         wanted = [(piece.model, piece.pose) for piece in pieces]
-        self.actor_ids = spawn_all(stage.client, stage.world, wanted, where)
-        stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+        self.actor_ids = spawn_all(context.client, context.world, wanted, where)
+        context.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
         self.ready(self.actor_ids[1], self.into_lane(asides[1], _OVER_M))
 
     def speed_mps(self, moment: EgoMoment) -> float:
@@ -139,8 +139,10 @@ class ParkingExit(Scenario):
     def setup(self) -> None:
         """Park two cars, with the ego between them."""
         given: ParkingExitParameters = self.parameters
-        stage, where = self.stage, self.element.where
-        lane = stage.map.get_waypoint(place_on_route(stage.route, self.trigger_along_m).location)
+        context, where = self.context, self.element.where
+        lane = context.map.get_waypoint(
+            place_on_route(context.route, self.trigger_along_m).location
+        )
         parking = lane.get_right_lane() if given.direction == "right" else lane.get_left_lane()
         if parking is None or parking.lane_type not in (
             carla.LaneType.Parking,
@@ -151,7 +153,7 @@ class ParkingExit(Scenario):
         # Towards the edge, but not onto the sidewalk.
         spare_m = 0.5 * float(parking.lane_width) - _WIDE_CAR_M
         edge_m = min(_EDGE_SHARE * (float(parking.lane_width) - _HALF_CAR_M), spare_m)
-        library = stage.world.get_blueprint_library()
+        library = context.world.get_blueprint_library()
         pieces = []
         for name, ahead_m in (
             ("front", given.front_vehicle_distance),
@@ -161,16 +163,16 @@ class ParkingExit(Scenario):
             pose = self._beside(parking, ahead_m, edge_m)
             pieces.append(Piece(model=model, pose=pose, is_car=True))
         self.actor_ids = spawn_all(
-            stage.client, stage.world, [(p.model, p.pose) for p in pieces], where
+            context.client, context.world, [(p.model, p.pose) for p in pieces], where
         )
-        stage.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
+        context.client.apply_batch_sync(brake_commands(pieces, self.actor_ids))
         self._ego().set_transform(self._beside(parking, 0.0, edge_m))
         before = lane_behind(lane, _BEHIND_M, within_road=True)
         path = path_of([*before, *lane_ahead(lane, _AHEAD_M)[1:]])
         self.beside_m = path.nearest_m(lane.transform.location)
         distance = (given.flow_distance, given.flow_distance)
         self.flow = Flow(
-            stage=stage,
+            context=context,
             path=path,
             spacing_m=distance,
             key=(*self.rng_key, "flow"),
@@ -180,14 +182,14 @@ class ParkingExit(Scenario):
     def _beside(self, parking: Any, ahead_m: float, edge_m: float) -> Any:
         """Return a pose on the parking lane, at the edge away from the road."""
         right = self.parameters.direction == "right"
-        lane = self.stage.map.get_waypoint(
-            place_on_route(self.stage.route, self.trigger_along_m).location
+        lane = self.context.map.get_waypoint(
+            place_on_route(self.context.route, self.trigger_along_m).location
         )
         aside_m = 0.5 * (float(lane.lane_width) + float(parking.lane_width)) + edge_m
         along_m = self.trigger_along_m + ahead_m
         aside_m = aside_m if right else -aside_m
         if along_m >= 0.0:
-            return place_on_route(self.stage.route, along_m, aside_m, _UP_M)
+            return place_on_route(self.context.route, along_m, aside_m, _UP_M)
         back = lane_behind(lane, -ahead_m)[0].transform
         sideways = back.get_right_vector()
         return carla.Transform(
@@ -200,7 +202,7 @@ class ParkingExit(Scenario):
         )
 
     def _ego(self) -> Any:
-        for actor in self.stage.world.get_actors().filter("vehicle.*"):
+        for actor in self.context.world.get_actors().filter("vehicle.*"):
             if actor.attributes.get("role_name") == "hero":
                 return actor
         raise DataError(f"{self.element.where}: there is no ego to park.")

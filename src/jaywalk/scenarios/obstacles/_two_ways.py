@@ -54,8 +54,8 @@ class OnLaneTwoWays(OnLane):
 
     def setup(self) -> None:
         """Place the obstacle and find the path of the oncoming cars."""
-        stage = self.stage
-        here = stage.map.get_waypoint(place_on_route(stage.route, self.at_m).location)
+        context = self.context
+        here = context.map.get_waypoint(place_on_route(context.route, self.at_m).location)
         beside = opposite_lane(here) or lane_beside(here)
         if beside is None:
             raise DataError(f"{self.element.where}: there is no other lane beside the obstacle.")
@@ -63,7 +63,7 @@ class OnLaneTwoWays(OnLane):
         path = path_of([*before, *lane_ahead(beside, _LONGEST_M)[1:]])
         self.beside_m = path.nearest_m(beside.transform.location)
         self.flow = Flow(
-            stage=stage,
+            context=context,
             path=path,
             spacing_m=self.parameters.frequency,
             key=(*self.rng_key, "flow"),
@@ -79,7 +79,7 @@ class OnLaneTwoWays(OnLane):
 
     def react(self, moment: EgoMoment) -> None:
         """Let the oncoming cars appear at a distance that depends on the speed limit."""
-        limit = limit_mps(self.stage, moment)
+        limit = limit_mps(self.context, moment)
         reach_m = _SOURCE_S * limit + _SOURCE_M
         source_m = max(self.beside_m - reach_m, 0.0)
         self.flow.path = self.flow.path.part(source_m, self.beside_m + reach_m)

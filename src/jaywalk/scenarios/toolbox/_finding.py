@@ -240,15 +240,15 @@ class _Looked:
 
     def _on_stretch(self) -> LanePath | None:
         route, needs, along = self.route, self.needs, self.route.along_m
-        stage = (along > self.at_m - _BEFORE_AT_M) & (along < self.at_m + needs.length_m)
-        if along[-1] < self.at_m + needs.length_m or route.in_junction[stage].any():
+        near = (along > self.at_m - _BEFORE_AT_M) & (along < self.at_m + needs.length_m)
+        if along[-1] < self.at_m + needs.length_m or route.in_junction[near].any():
             return None
-        yaw = np.unwrap(route.yaw_rad[stage])
+        yaw = np.unwrap(route.yaw_rad[near])
         if np.ptp(yaw) > _STRAIGHT_RAD:
             return None
         if "parking" in needs.lane:  # blocks are short: check only where a car parks
-            stage &= (along > self.at_m + needs.parks_m[0]) & (along < self.at_m + needs.parks_m[1])
-        lanes = [self._lane(row) for row in np.flatnonzero(stage)[::8]]
+            near &= (along > self.at_m + needs.parks_m[0]) & (along < self.at_m + needs.parks_m[1])
+        lanes = [self._lane(row) for row in np.flatnonzero(near)[::8]]
         if not all(self._has_beside(lane) for lane in lanes):
             return None
         if needs.sidewalk and not all(self._has_sidewalk(lane) for lane in lanes):

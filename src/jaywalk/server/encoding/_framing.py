@@ -181,12 +181,12 @@ class Inbox:
             return NOTHING
         if not self._ended:
             view = np.frombuffer(self._data, np.uint8)[self._begin :]
-            found = _scan(view, len(view), self._state, VALUE_LIMIT, MESSAGE_LIMIT_BYTES)
+            scanned = _scan(view, len(view), self._state, VALUE_LIMIT, MESSAGE_LIMIT_BYTES)
             del view  # a bytearray in use cannot grow
-            if found in _PROBLEMS:
-                raise FramingError(_PROBLEMS[found])
+            if scanned in _PROBLEMS:
+                raise FramingError(_PROBLEMS[scanned])
             self._ended = not self._state[_DEPTH] and self._state[_VALUES] > 0
-            if found == _INCOMPLETE:
+            if scanned == _INCOMPLETE:
                 return NOTHING
         end = self._begin + int(self._state[_AT])
         with memoryview(self._data) as whole, whole[self._begin : end] as part:

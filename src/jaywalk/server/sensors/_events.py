@@ -123,12 +123,12 @@ class EventPixels:
         span = (self._time_ns, now_ns)
         state = (self._level, level, self._reference, self._fired_ns)
         count = _fire(*state, rise, fall, span, self.rest_ns, _SCRATCH, False)
-        found = np.empty((count, 4), np.int64)
-        _fire(*state, rise, fall, span, self.rest_ns, found, True)
+        rows = np.empty((count, 4), np.int64)
+        _fire(*state, rise, fall, span, self.rest_ns, rows, True)
         self._level, self._time_ns = level, now_ns
         events = np.empty(count, DVS_EVENT)
         for column, name in enumerate(("x", "y", "t_ns", "polarity")):
-            events[name] = found[:, column]
+            events[name] = rows[:, column]
         return events[np.argsort(events["t_ns"], kind="stable")]
 
     @staticmethod

@@ -72,8 +72,8 @@ class Blueprint:
 
     def value(self, name: str) -> str:
         """Return the default value of an attribute, or "" if the blueprint does not have it."""
-        found = self.attribute(name)
-        return found.default if found is not None else ""
+        attribute = self.attribute(name)
+        return attribute.default if attribute is not None else ""
 
 
 def variation(

@@ -205,10 +205,10 @@ def _meet(
         met = _trace(a, a_round, b, b_round, moved, at_a, at_b)
         _set_back(a, met, at_a)
         _set_back(b, met, at_b)
-        found, fx, fy = _overlap(at_a, a_round, at_b, b_round)
+        overlap, fx, fy = _overlap(at_a, a_round, at_b, b_round)
         # An overlap from before the step is not new, unless it has become deep since.
-        if found > 0.0 and (met > 0.0 or found <= _DEEP_M < depth):
-            when, depth, nx, ny = met, found, fx, fy
+        if overlap > 0.0 and (met > 0.0 or overlap <= _DEEP_M < depth):
+            when, depth, nx, ny = met, overlap, fx, fy
         else:
             at_a[:], at_b[:] = a, b
     contact["when"] = when

@@ -427,8 +427,8 @@ def _known_body(mesh_path: str) -> BodyShape:
                 labels=(SemanticTag.CAR,),
             )
     asset = _letters(mesh_path.rsplit("/", 1)[-1].split(".", 1)[0])
-    found = _named_prop(asset)
-    return found if found is not None else _named_vehicle(asset)
+    prop = _named_prop(asset)
+    return prop if prop is not None else _named_vehicle(asset)
 
 
 def _named_prop(asset: str) -> BodyShape | None:

@@ -158,8 +158,8 @@ class Actor:
 
     def value(self, attribute: str, default: str = "") -> str:
         """Value of an attribute."""
-        found = self.attributes.get(attribute)
-        return default if found is None else found[1]
+        value = self.attributes.get(attribute)
+        return default if value is None else value[1]
 
 
 _FIRST_CAPACITY: Final = 256

@@ -1,4 +1,4 @@
-"""A stage for scenarios without a server: a straight street, and all that they spawn and command.
+"""A context for scenarios without a server: a straight street, and all that they spawn and command.
 
 The street has a lane of 3.5 m and a sidewalk of 2 m each way. Places are told as a driver on the
 route would: metres ahead of the trigger and to the right of the lane's middle.
@@ -18,7 +18,7 @@ import numpy as np
 from driver_fakes import dense_route, straight_map
 
 from jaywalk.actors.events import EgoMoment
-from jaywalk.scenarios.base import Scenario, Stage, make_scenario
+from jaywalk.scenarios.base import Scenario, ScenarioContext, make_scenario
 from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.town.routes import DenseRoute
 
@@ -57,7 +57,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Spawned:
-    """Somebody on the stage."""
+    """Somebody on the context."""
 
     id: int
     type_id: str
@@ -124,16 +124,16 @@ class Street:
     """A route on the straight street, one way or the other."""
 
     yaw_deg: float  # 0 or 180
-    stage: Stage
+    context: ScenarioContext
 
     @property
     def world(self) -> FakeWorld:
-        return self.stage.world
+        return self.context.world
 
     def place(self, location: Any) -> tuple[float, float]:
         """Metres ahead of the trigger, and to the right of the lane's middle."""
         way = math.cos(math.radians(self.yaw_deg))
-        start = self.stage.route.position_m[0]
+        start = self.context.route.position_m[0]
         ahead_m = way * (location.x - start[0]) - TRIGGER_M
         return round(ahead_m, 3), round(way * (location.y - start[1]), 3)
 
@@ -144,7 +144,7 @@ class Street:
     def location(self, ahead_m: float, right_m: float, up_m: float = 0.0) -> Any:
         """The opposite of ``place``."""
         way = math.cos(math.radians(self.yaw_deg))
-        start = self.stage.route.position_m[0]
+        start = self.context.route.position_m[0]
         along_m = TRIGGER_M + ahead_m
         return carla.Location(start[0] + way * along_m, start[1] + way * right_m, up_m)
 
@@ -155,7 +155,7 @@ class Street:
         <position x="9" y="0" z="0"/></waypoints><scenarios><scenario name="{name}" type="{kind}">
         <trigger_point x="{at.x}" y="{at.y}" z="0" yaw="{self.yaw_deg}"/>{elements}</scenario>
         </scenarios></route></routes>"""
-        return make_scenario(parse_routes(text, "f.xml").routes[0].scenarios[0], self.stage)
+        return make_scenario(parse_routes(text, "f.xml").routes[0].scenarios[0], self.context)
 
 
 def street(yaw_deg: float = 0.0, *, traffic: Any = None, length_m: float = 400.0) -> Street:
@@ -165,10 +165,10 @@ def street(yaw_deg: float = 0.0, *, traffic: Any = None, length_m: float = 400.0
     places = np.column_stack([x, np.full(len(x), way * LANE_M / 2.0), np.zeros(len(x))])
     route: DenseRoute = dense_route(places, np.full(len(x), yaw_deg))
     world = FakeWorld()
-    stage = Stage(
+    context = ScenarioContext(
         client=world, world=world, map=straight_map(), route=route, seed=1, traffic=traffic
     )
-    return Street(yaw_deg, stage)
+    return Street(yaw_deg, context)
 
 
 def moment(

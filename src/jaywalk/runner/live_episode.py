@@ -1,12 +1,10 @@
-"""A staged episode, moved tick by tick by a driver or a learner.
+"""A live episode: a world with all its actors, moved tick by tick by a driver or a learner.
 
 The order of a tick is always the same: scenarios, traffic and people act on the last snapshot, the
 driver decides on it, the world is ticked, the new snapshot is recorded. Only the heartbeat uses a
 clock.
 
-The module also writes the rows of the record that only the runner knows (the route and each
-decision of the driver), and sets the weather of a route, which changes linearly with the distance
-driven between two given points.
+The weather of a route changes linearly with the distance driven between two given points.
 """
 
 from __future__ import annotations
@@ -26,8 +24,7 @@ import numpy as np
 
 from jaywalk import __version__
 from jaywalk.actors.events import EgoMoment, ScenarioEvent
-from jaywalk.agents.base import Decision, Forecast
-from jaywalk.record import columns as c
+from jaywalk.agents.base import Decision
 from jaywalk.record.capture import EpisodeCapture
 from jaywalk.record.episode import (
     Agent,
@@ -37,103 +34,19 @@ from jaywalk.record.episode import (
     Server,
     SharedFile,
     Wall,
-    canonical_json,
     wet_grip_settings,
 )
 from jaywalk.record.files import SharedFiles
 from jaywalk.record.rows import landmark_row, weather_row
 from jaywalk.record.run import RunFolder
-from jaywalk.record.writer import EpisodeWriter
 from jaywalk.runner._code import code_of_episode
-from jaywalk.runner.cast import set_the_stage
+from jaywalk.runner._record_rows import add_decision, add_route, event_row
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
+from jaywalk.runner.spawning import spawn_actors
 from jaywalk.scenarios.formats.route_xml import WeatherPoint
-from jaywalk.town.lane_graph import RoadOption
-from jaywalk.town.routes import DenseRoute
-
-_ROTATION: Final = (c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
-_LANE: Final = (c.ROAD_ID, c.SECTION_ID, c.LANE_ID)
-
-
-def add_route(writer: EpisodeWriter, route: DenseRoute) -> None:
-    """Write the dense route to the record."""
-    for k in range(len(route)):
-        x, y, z = (float(value) for value in route.position_m[k])
-        writer.add(
-            "route",
-            **{
-                c.INDEX: k,
-                c.X_M: x,
-                c.Y_M: y,
-                c.Z_M: z,
-                c.ROAD_OPTION: RoadOption(int(route.option[k])).name,
-                c.IS_JUNCTION: bool(route.in_junction[k]),
-                **dict(zip(_ROTATION, map(float, route.rotation_deg[k]), strict=True)),
-                **dict(zip(_LANE, map(int, route.lane[k]), strict=True)),
-            },
-        )
-
-
-def add_decision(
-    capture: EpisodeCapture, ego: Any, decision: Decision, progress: RouteProgress
-) -> None:
-    """Write the driver's input and decision of the present tick to the record."""
-    control, tick = decision.control, capture.tick
-    row: dict[str, Any] = {
-        c.TICK: tick,
-        c.ROUTE_INDEX: progress.index,
-        c.SPEED_LIMIT_KMH: ego.get_speed_limit(),
-        c.COMMAND_THROTTLE: control.throttle,
-        c.COMMAND_STEER: control.steer,
-        c.COMMAND_BRAKE: control.brake,
-    }
-    if decision.plan is not None:
-        row[c.PATH_X_M] = decision.plan.path_m[:, 0].tolist()
-        row[c.PATH_Y_M] = decision.plan.path_m[:, 1].tolist()
-        if decision.plan.time_s is not None:
-            row[c.PATH_TIME_S] = decision.plan.time_s.tolist()
-    capture.writer.add("ego", **row)
-    for forecast in decision.forecasts:
-        _add_forecast(capture, forecast, tick)
-    for topic, detail in decision.debug.items():
-        numbered = _numbered(capture, detail)
-        row = {c.TICK: tick, c.TOPIC: topic, c.DETAIL: canonical_json(numbered)}
-        capture.writer.add("debug", **row)
-
-
-def _numbered(capture: EpisodeCapture, detail: Any) -> Any:
-    """Replace actor ids by their numbers in the record: ids of a server differ from run to run."""
-    if not isinstance(detail, dict) or not isinstance(detail.get("to"), list | tuple):
-        return detail
-    return {**detail, "to": [capture.number_of(int(actor)) for actor in detail["to"]]}
-
-
-def _add_forecast(capture: EpisodeCapture, forecast: Forecast, tick: int) -> None:
-    number = capture.number_of(forecast.actor_id)
-    if number is None:
-        return  # forecast for a person that was never seen
-    for mode, weight in enumerate(forecast.weight):
-        row: dict[str, Any] = {
-            c.TICK: tick,
-            c.ACTOR: number,
-            c.SOURCE: forecast.source,
-            c.MODE: mode,
-            c.FRAME: "world",
-            c.WEIGHT: float(weight),
-            c.TIME_S: forecast.time_s.tolist(),
-            c.X_M: forecast.mean_m[mode, :, 0].tolist(),
-            c.Y_M: forecast.mean_m[mode, :, 1].tolist(),
-        }
-        if forecast.covariance_m2 is not None:
-            spread = forecast.covariance_m2[mode]
-            row[c.VAR_XX_M2] = spread[:, 0, 0].tolist()
-            row[c.VAR_XY_M2] = spread[:, 0, 1].tolist()
-            row[c.VAR_YY_M2] = spread[:, 1, 1].tolist()
-        capture.writer.add("forecasts", **row)
-
 
 _STEP: Final = 0.01  # share of the route between two updates
 # Weather that the Leaderboard sets when a route file states none.
@@ -175,7 +88,7 @@ Heartbeat = Callable[[float, float, str], None]
 
 _HEARTBEAT_TICKS: Final = 20
 _LAMPS_TICKS: Final = 10
-_FAREWELL_TICKS: Final = 2  # for the last messages of the collision sensor to arrive
+_FINAL_TICKS: Final = 2  # for the last messages of the collision sensor to arrive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +104,7 @@ def silent(simulated_s: float, share: float, doing: str) -> None:
     """Ignore a heartbeat."""
 
 
-class StagedEpisode:
+class LiveEpisode:
     """One episode: opened, moved tick by tick, finished with a record or discarded.
 
     Attributes:
@@ -206,7 +119,7 @@ class StagedEpisode:
     def __init__(
         self,
         plan: EpisodePlan,
-        world: SimulatorSession,
+        session: SimulatorSession,
         run_folder: Path | None,
         heartbeat: Heartbeat = silent,
         episode_id: str = "",
@@ -215,30 +128,30 @@ class StagedEpisode:
 
         Args:
             plan: Episode to run.
-            world: Session to run it in.
+            session: Session to run it in.
             run_folder: Run that the record belongs to; None: nothing is recorded.
             heartbeat: Called from time to time with the progress of the episode.
             episode_id: Name of the record, if different from that of the plan.
         """
         self.episode_id = episode_id or plan.episode_id
-        self.plan, self.server, self.heartbeat = plan, world, heartbeat
+        self.plan, self.session, self.heartbeat = plan, session, heartbeat
         self._agent = Agent(name=plan.agent.name, arguments=plan.agent.arguments)
         self._run_folder = run_folder
         self._started = datetime.now(UTC)
         self._clock_s = time.monotonic()
         heartbeat(0.0, 0.0, "loading")
-        self.carla_world = world.fresh(
+        self.world = session.fresh(
             plan.item.route.town, plan.options.opendrive, wet_grip=plan.item.wet_grip
         )
-        self.map = self.carla_world.get_map()
+        self.map = self.world.get_map()
         self.opendrive: bytes = self.map.to_opendrive().encode()
         self.map_key = hashlib.sha256(self.opendrive).hexdigest()
         points = [keypoint.position_m for keypoint in plan.item.route.keypoints]
-        self.route = world.planner(self.map_key, self.map).plan(points)
+        self.route = session.planner(self.map_key, self.map).plan(points)
         self._weather = RouteWeather(plan.item.route.weathers)
-        sky = self._weather.advance(self.carla_world, 0.0)
-        heartbeat(0.0, 0.0, "setting the stage")
-        self.cast = set_the_stage(plan, world, self.carla_world, self.route, self.map_key)
+        sky = self._weather.advance(self.world, 0.0)
+        heartbeat(0.0, 0.0, "spawning actors")
+        self.actors = spawn_actors(plan, session, self.world, self.route, self.map_key)
         self.progress = RouteProgress(self.route)
         self.snapshot: Any = None
         self.tick = -1
@@ -251,7 +164,7 @@ class StagedEpisode:
         self._capture: EpisodeCapture | None = None
         if run_folder is not None:
             folder = RunFolder(run_folder).episode(self.episode_id)
-            self._capture = EpisodeCapture(folder, self.carla_world.get_actors, self.ego.id)
+            self._capture = EpisodeCapture(folder, self.world.get_actors, self.ego.id)
         try:
             self._record_beginning(sky)
             self._sensor = self._listen()
@@ -262,7 +175,7 @@ class StagedEpisode:
     @property
     def ego(self) -> Any:
         """The ego."""
-        return self.cast.ego
+        return self.actors.ego
 
     @property
     def wall_s(self) -> float:
@@ -273,15 +186,15 @@ class StagedEpisode:
         if self._capture is None:
             return
         self._capture.writer.add("weather", tick=0, **weather_row(sky))
-        self._capture.intended_classes = self.cast.intended_classes()
+        self._capture.intended_classes = self.actors.intended_classes()
 
     def _listen(self) -> Any:
         """Attach a collision sensor to the ego.
 
         It reports impulses, and hits of scenery that has no actor.
         """
-        model = self.carla_world.get_blueprint_library().find("sensor.other.collision")
-        sensor = self.carla_world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
+        model = self.world.get_blueprint_library().find("sensor.other.collision")
+        sensor = self.world.spawn_actor(model, carla.Transform(), attach_to=self.ego)
         capture, hits = self._capture, self.hits
 
         def on_hit(event: Any) -> None:
@@ -297,7 +210,7 @@ class StagedEpisode:
                 )
 
         sensor.listen(on_hit)
-        self.carla_world.tick()
+        self.world.tick()
         return sensor
 
     # -- the loop --------------------------------------------------------------------------------
@@ -314,13 +227,13 @@ class StagedEpisode:
             return EGO_REMOVED
         place, self._speed_mps = ego.get_transform().location, ego.get_velocity().length()
         self.progress.follow(place.x, place.y, place.z)
-        return self._rules.judge(self.elapsed_s, self._speed_mps, self.cast, self.progress)
+        return self._rules.judge(self.elapsed_s, self._speed_mps, self.actors, self.progress)
 
     def prepare(self) -> None:
         """Let all actors except the ego act on the present snapshot."""
         if self.tick % _HEARTBEAT_TICKS == 0:
             self.heartbeat(self.elapsed_s, self.progress.share, "driving")
-        sky = self._weather.advance(self.carla_world, self.progress.share)
+        sky = self._weather.advance(self.world, self.progress.share)
         if sky is not None and self._capture is not None:
             self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
         moment = EgoMoment(
@@ -330,35 +243,35 @@ class StagedEpisode:
             ego_along_m=self.progress.along_m,
             ego_speed_mps=self._speed_mps,
         )
-        self.cast.advance(moment)
-        if self._capture is not None and self.cast.posed is not None:
-            self._capture.pose_states = self.cast.posed.playing()
+        self.actors.advance(moment)
+        if self._capture is not None and self.actors.posed is not None:
+            self._capture.pose_states = self.actors.posed.playing()
         self._note_events()
 
     def move(self, decision: Decision) -> None:
         """Apply the driver's decision and tick the world once."""
-        self.ego.apply_control(self.cast.disturbed(decision.control))
+        self.ego.apply_control(self.actors.disturbed(decision.control))
         if self._capture is not None:
             add_decision(self._capture, self.ego, decision, self.progress)
-        self.carla_world.tick()
+        self.world.tick()
         self._look()
 
     def _look(self) -> None:
-        self.snapshot = self.carla_world.get_snapshot()
+        self.snapshot = self.world.get_snapshot()
         if self.tick < 0:
             self._began_s = self.snapshot.timestamp.elapsed_seconds
             self._first_frame = self.snapshot.frame
         capture = self._capture
         if capture is not None:
             if self.tick >= 0 and self.tick % _LAMPS_TICKS == 0:
-                lamps = self.carla_world.get_vehicles_light_states()
+                lamps = self.world.get_vehicles_light_states()
                 capture.lamps = {one: int(flags) for one, flags in lamps.items()}
             capture.observe(self.snapshot)
         self.tick = self.snapshot.frame - self._first_frame
 
     def _note_events(self) -> None:
         """Record the scenarios' events since the last tick, with the record's actor numbers."""
-        self.events = self.cast.take_events()
+        self.events = self.actors.take_events()
         if self._capture is None:
             return
         for event in self.events:
@@ -384,14 +297,14 @@ class StagedEpisode:
 
     def finish(self, reason: str, failure: str = "") -> Path | None:
         """Write the record; return its folder, or None if nothing is recorded."""
-        for _ in range(_FAREWELL_TICKS):
-            self.carla_world.tick()
+        for _ in range(_FINAL_TICKS):
+            self.world.tick()
         self._sensor.stop()
         capture, run_folder = self._capture, self._run_folder
         if capture is None or run_folder is None:
             return None
         add_route(capture.writer, self.route)
-        signs = sorted(self.carla_world.get_actors().filter("traffic.*"), key=lambda one: one.id)
+        signs = sorted(self.world.get_actors().filter("traffic.*"), key=lambda one: one.id)
         capture.add_landmarks([landmark_row(sign) for sign in signs])
         files = {"opendrive": SharedFiles(run_folder).add(self.opendrive, ".xodr")}
         return capture.finish(self._describe(reason, failure, files))
@@ -402,7 +315,7 @@ class StagedEpisode:
             self._capture.discard()
 
     def _describe(self, reason: str, failure: str, files: dict[str, SharedFile]) -> Episode:
-        plan, server = self.plan, self.server
+        plan, session = self.plan, self.session
         return Episode(
             episode_id=self.episode_id,
             suite=plan.suite,
@@ -421,12 +334,12 @@ class StagedEpisode:
             seed=plan.seed,
             agent=self._agent,
             server=Server(
-                kind=server.kind,
-                version=server.server_version,
+                kind=session.kind,
+                version=session.server_version,
                 settings={
                     "synchronous_mode": True,
                     "fixed_delta_seconds": STEP_S,
-                    **wet_grip_settings(server.wet_grip),
+                    **wet_grip_settings(session.wet_grip),
                 },
             ),
             route=RecordedRoute(
@@ -446,7 +359,7 @@ class StagedEpisode:
                 started_utc=self._started.isoformat(timespec="seconds"),
                 ended_utc=datetime.now(UTC).isoformat(timespec="seconds"),
                 seconds=round(self.wall_s, 3),
-                address=f"{server.host}:{server.port}",
+                address=f"{session.host}:{session.port}",
                 machine=platform.machine(),
             ),
         )
@@ -456,21 +369,3 @@ def _half_of(plan: EpisodePlan) -> dict[str, str]:
     """Return half and shift of a pair, for routes that state them."""
     half, shift = plan.item.half, plan.item.shift
     return ({"half": half} if half else {}) | ({"shift": shift} if shift else {})
-
-
-def event_row(event: ScenarioEvent, number_of: Callable[[int], int | None]) -> dict[str, Any]:
-    """Return the row of a scenario's event, without ids of the server, which differ between runs.
-
-    Args:
-        event: Its detail may name an ``actor``, or several ``actors``.
-        number_of: Maps a server's actor id to the number in the record.
-    """
-    detail = dict(event.detail)
-    row: dict[str, Any] = {c.NAME: event.name}
-    if "actor" in detail:
-        row[c.ACTOR] = number_of(detail.pop("actor"))
-    if "actors" in detail:
-        detail["actors"] = [number_of(actor) for actor in detail["actors"]]
-    if detail:
-        row[c.DETAIL] = canonical_json(detail)
-    return row

@@ -18,8 +18,8 @@ from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
-from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, Stage, make_scenario
-from jaywalk.scenarios.rehearsal import Needs, lanes_abreast, rehearse
+from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, ScenarioContext, make_scenario
+from jaywalk.scenarios.reserved_space import ReservedSpace, find_reserved_space, lanes_beside
 from jaywalk.server.process import free_port
 from jaywalk.town.routes import DenseRoute
 
@@ -32,7 +32,7 @@ _SETTLE_TICKS: Final = 10
 
 
 @dataclass(slots=True, kw_only=True)
-class Cast:
+class EpisodeActors:
     """All participants of an episode."""
 
     ego: Any
@@ -83,133 +83,131 @@ class Cast:
         return found
 
 
-def set_the_stage(
-    plan: EpisodePlan, world: SimulatorSession, carla_world: Any, route: DenseRoute, key: str
-) -> Cast:
+def spawn_actors(
+    plan: EpisodePlan, session: SimulatorSession, world: Any, route: DenseRoute, key: str
+) -> EpisodeActors:
     """Spawn all actors and let the ego come to rest on its wheels.
 
     Raises:
         DataError: The route or a scenario does not fit into the town.
         RegistryError: A scenario type is unknown.
     """
-    cast = Cast(ego=spawn_ego(carla_world, route, f"Route {plan.item.id}"))
+    actors = EpisodeActors(ego=spawn_ego(world, route, f"Route {plan.item.id}"))
     x, y = (float(value) for value in route.position_m[0, :2])
     seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
-    network = world.network(key, carla_world)
+    network = session.network(key, world)
     manner = DriverSettings(speed_factor=plan.item.traffic_speed)
-    cast.traffic = Traffic(world.client, carla_world, seed, STEP_S, manner, network)
-    needs = _set_up_scenarios(plan, world, carla_world, route, seed, cast)
-    clear = [(x, y, _EGO_CLEAR_M), *needs.circles()]
+    actors.traffic = Traffic(session.client, world, seed, STEP_S, manner, network)
+    reserved = _set_up_scenarios(plan, session, world, route, seed, actors)
+    clear = [(x, y, _EGO_CLEAR_M), *reserved.circles()]
     # The pace of traffic is compared within pairs, so both need traffic from the same town part.
-    ids = cast.traffic.spawn(
+    ids = actors.traffic.spawn(
         plan.item.vehicles, clear, route.position_m[:, :2], only_near=bool(plan.item.pair)
     )
     if plan.options.traffic != "own":
-        _hand_to_traffic_manager(world, ids, seed)
-        cast.traffic = None
-    _spawn_people(plan, world, carla_world, route, key, seed, cast, needs)
+        _hand_to_traffic_manager(session, ids, seed)
+        actors.traffic = None
+    _spawn_people(plan, session, world, route, key, seed, actors, reserved)
     for _ in range(_SETTLE_TICKS):
-        cast.ego.apply_control(carla.VehicleControl(hand_brake=True))
-        carla_world.tick()
-    return cast
+        actors.ego.apply_control(carla.VehicleControl(hand_brake=True))
+        world.tick()
+    return actors
 
 
 def _spawn_people(
     plan: EpisodePlan,
-    world: SimulatorSession,
-    carla_world: Any,
+    session: SimulatorSession,
+    world: Any,
     route: DenseRoute,
     key: str,
     seed: int,
-    cast: Cast,
-    needs: Needs,
+    actors: EpisodeActors,
+    reserved: ReservedSpace,
 ) -> None:
     """Spawn people; posed people choose places first, because theirs define the route."""
     if not (plan.item.people or plan.item.posed):
         return
-    walks = world.walks(key, carla_world)
+    walks = session.walks(key, world)
     x, y = (float(value) for value in route.position_m[0, :2])
-    clear = [(x, y, _PEOPLE_CLEAR_M), *needs.circles()]
+    clear = [(x, y, _PEOPLE_CLEAR_M), *reserved.circles()]
     settings = CrowdSettings()
     if plan.item.posed:
-        bank, repertoire = world.motions(plan.options.motions)
+        bank, repertoire = session.motions(plan.options.motions)
         people = HabitPeople(
-            world.client, carla_world, world.bone_line, walks, bank, repertoire, seed, STEP_S
+            session.client, world, session.bone_line, walks, bank, repertoire, seed, STEP_S
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
         clear += [(*one.a_m, _APART_M) for one in people.people]
-        cast.posed, settings = people, ambient_of(plan.variant)
+        actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:
-        cast.crowd = Crowd(
-            world.client, carla_world, seed, STEP_S, network=walks, settings=settings
-        )
-        cast.crowd.spawn(plan.item.people, route, clear)
+        actors.crowd = Crowd(session.client, world, seed, STEP_S, network=walks, settings=settings)
+        actors.crowd.spawn(plan.item.people, route, clear)
 
 
 def _set_up_scenarios(
     plan: EpisodePlan,
-    world: SimulatorSession,
-    carla_world: Any,
+    session: SimulatorSession,
+    world: Any,
     route: DenseRoute,
     seed: int,
-    cast: Cast,
-) -> Needs:
+    actors: EpisodeActors,
+) -> ReservedSpace:
     """Set up scenarios before the traffic, because they decide which lanes it keeps off.
 
     Returns:
-        For pairs, the needs of the scenarios of both routes, so that both get the same
-        background; otherwise empty needs.
+        For pairs, the reserved of the scenarios of both routes, so that both get the same
+        background; otherwise empty reserved.
     """
-    assert cast.traffic is not None
-    stage = Stage(
-        client=world.client,
-        world=carla_world,
-        map=carla_world.get_map(),
+    assert actors.traffic is not None
+    context = ScenarioContext(
+        client=session.client,
+        world=world,
+        map=world.get_map(),
         route=route,
         seed=seed,
-        traffic=cast.traffic,
+        traffic=actors.traffic,
     )
     for spec in plan.item.route.scenarios:
-        scenario = make_scenario(spec, stage)
+        scenario = make_scenario(spec, context)
         scenario.setup()
-        cast.scenarios.append(scenario)
+        actors.scenarios.append(scenario)
     if not plan.item.pair:
-        cast.traffic.close([way for scenario in cast.scenarios for way in scenario.closed()])
-        return Needs()
-    needs = rehearse(plan.item.pair_scenarios or plan.item.route.scenarios, stage)
-    own = lanes_abreast(stage.map, route)
-    cast.traffic.close([*needs.ways, own], own)
-    return needs
+        actors.traffic.close([way for scenario in actors.scenarios for way in scenario.closed()])
+        return ReservedSpace()
+    reserved = find_reserved_space(plan.item.pair_scenarios or plan.item.route.scenarios, context)
+    own = lanes_beside(context.map, route)
+    actors.traffic.close([*reserved.paths, own], own)
+    return reserved
 
 
-def spawn_ego(carla_world: Any, route: DenseRoute, where: str) -> Any:
+def spawn_ego(world: Any, route: DenseRoute, where: str) -> Any:
     """Spawn the ego at the start of a route and tick the world once.
 
     Raises:
         DataError: The place is occupied; the message begins with ``where``.
     """
-    model = carla_world.get_blueprint_library().find(EGO_BLUEPRINT)
+    model = world.get_blueprint_library().find(EGO_BLUEPRINT)
     model.set_attribute("role_name", "hero")
     x, y, z = (float(value) for value in route.position_m[0])
     pitch, yaw, roll = (float(value) for value in route.rotation_deg[0])
     pose = carla.Transform(
         carla.Location(x, y, z + _EGO_DROP_M), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
     )
-    ego = carla_world.try_spawn_actor(model, pose)
+    ego = world.try_spawn_actor(model, pose)
     if ego is None:
         raise DataError(f"{where}: the ego does not fit at its start ({x:.1f}, {y:.1f}, {z:.1f}).")
-    carla_world.tick()
+    world.tick()
     return ego
 
 
-def _hand_to_traffic_manager(world: SimulatorSession, ids: list[int], seed: int) -> None:
+def _hand_to_traffic_manager(session: SimulatorSession, ids: list[int], seed: int) -> None:
     """Let CARLA's own Traffic Manager drive the vehicles."""
     port = free_port()
     try:
-        manager = world.client.get_trafficmanager(port)
+        manager = session.client.get_trafficmanager(port)
         manager.set_synchronous_mode(True)
         manager.set_random_device_seed(seed % 2**31)
     except RuntimeError as problem:
         raise InfrastructureError(f"No Traffic Manager on port {port}: {problem}") from problem
     commands = [carla.command.SetAutopilot(actor, True, port) for actor in ids]
-    world.client.apply_batch_sync(commands)
+    session.client.apply_batch_sync(commands)

@@ -3,7 +3,7 @@
 The two routes of a counterfactual pair must have the same background, though only one of them has
 the shift. So both keep their background off the space that either of them needs: the scenarios of
 both are set up in a stand-in world that spawns nothing, and report the lanes they close and the
-places of their actors. Both routes rehearse the same scenarios in the same order, so both get the
+places of their actors. Both routes set up the same scenarios in the same order, so both get the
 same result. In pairs the background also keeps off all lanes beside the route.
 """
 
@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.geometry.pose import yaw_rad
-from jaywalk.scenarios.base import Stage, make_scenario
+from jaywalk.scenarios.base import ScenarioContext, make_scenario
 from jaywalk.scenarios.formats.route_xml import ScenarioElement
 from jaywalk.town.routes import DenseRoute
 
 _MOST_LANES: Final = 6  # to either side
 
 
-def lanes_abreast(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
+def lanes_beside(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
     """Return points (n, 4: x, y, z, yaw in radians) of the route and all driving lanes beside it.
 
     The result depends on the route alone, so both routes of a counterfactual pair close the same
@@ -68,10 +68,10 @@ _HERO: Final = {"role_name": "hero"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class ReservedSpace:
     """Lanes and places reserved for scenarios. Frame: CARLA's left-handed metres."""
 
-    ways: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
+    paths: tuple[NDArray[np.float64], ...] = ()  # closed lanes (n, 4): x, y, z, yaw in radians
     spots_m: tuple[tuple[float, float], ...] = ()  # positions of their actors at the start
 
     def circles(self, radius_m: float = APART_M) -> list[tuple[float, float, float]]:
@@ -79,8 +79,10 @@ class Needs:
         return [(x, y, radius_m) for x, y in self.spots_m]
 
 
-def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
-    """Set up scenarios on a stage that spawns nothing, and return their needs.
+def find_reserved_space(
+    elements: Sequence[ScenarioElement], context: ScenarioContext
+) -> ReservedSpace:
+    """Set up scenarios in a world in which nothing is spawned, and return the space they need.
 
     Raises:
         DataError: A scenario does not fit on the route.
@@ -88,14 +90,14 @@ def rehearse(elements: Sequence[ScenarioElement], stage: Stage) -> Needs:
     """
     spots: list[tuple[float, float]] = []
     client: Any = _Client(spots)
-    world: Any = _World(stage.world, client)
-    aside = replace(stage, client=client, world=world, traffic=None)
-    ways: list[NDArray[np.float64]] = []
+    world: Any = _World(context.world, client)
+    dry_run = replace(context, client=client, world=world, traffic=None)
+    paths: list[NDArray[np.float64]] = []
     for element in elements:
-        scenario = make_scenario(element, aside)
+        scenario = make_scenario(element, dry_run)
         scenario.setup()
-        ways += scenario.closed()
-    return Needs(ways=tuple(ways), spots_m=tuple(spots))
+        paths += scenario.closed()
+    return ReservedSpace(paths=tuple(paths), spots_m=tuple(spots))
 
 
 def _stand_in(number: int, **more: Any) -> Any:
