@@ -27,9 +27,9 @@ from jaywalk.metrics.driving.baseline import (
     PUBLIC,
     Baseline,
     find_baselines,
-    headline_of,
     read_baseline,
 )
+from jaywalk.metrics.driving.baseline_changes import headline_of
 from jaywalk.metrics.driving.inspected import inspection_of, split_inspected
 from jaywalk.metrics.driving.protocols import OWN
 from jaywalk.metrics.driving.rates import NOTHING

@@ -106,3 +106,11 @@ def test_architecture_names_files_that_exist():
         files = re.findall(r"^\| \d+ \| `([^`]+\.py)`", flow, re.MULTILINE)
         assert 5 < len(files) < 15
         assert [name for name in files if not (ROOT / folder / name).is_file()] == []
+
+
+def test_glossary_names_code_that_exists():
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_0-9/]+/[a-z_0-9]+(?:\.py)?)`", text)
+    assert len(named) > 30
+    package = ROOT / "src/jaywalk"
+    assert [name for name in named if not (package / name).exists()] == []

@@ -18,7 +18,8 @@ from jaywalk.core.errors import UsageError
 from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs
 
 if TYPE_CHECKING:
-    from jaywalk.metrics.driving.baseline import Baseline, Changes
+    from jaywalk.metrics.driving.baseline import Baseline
+    from jaywalk.metrics.driving.baseline_changes import Changes
     from jaywalk.runner.baseline_driver import BaselineDriver, BaselineVerdict
 
 app = typer.Typer(

@@ -13,7 +13,6 @@ from jaywalk.cli import behaviour_learn, behaviour_report
 from jaywalk.cli import behaviour_learn as behaviour_export
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.datasets.behaviour_detect import DatasetCheck, check_datasets
-from jaywalk.forecasting.behaviour.evaluation import line_up, sample_notes, score_groups
 from jaywalk.forecasting.behaviour.models.baselines import BASELINES, predict_risk
 from jaywalk.forecasting.behaviour.predictions import read_predictions
 from jaywalk.forecasting.behaviour.sampling import (
@@ -31,6 +30,9 @@ from jaywalk.forecasting.behaviour.scoring import (
     agreement_report,
     compare_report,
     instance_table,
+    line_up,
+    sample_notes,
+    score_groups,
     score_report,
 )
 from jaywalk.forecasting.behaviour.tasks import Task, find_task

@@ -121,7 +121,7 @@ def _read_all(path: Path, with_scene: bool) -> dict[str, bytes]:
 
 
 def _read_splits(path: Path, members: dict[str, bytes], subset: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    splits: dict[str, tuple[str, ...]] = {}
     for split in SPLITS:
         name = f"split_ids/{subset}/{split}.txt"
         if name not in members:
@@ -131,8 +131,8 @@ def _read_splits(path: Path, members: dict[str, bytes], subset: str) -> dict[str
         if wrong:
             raise DataError(f"'{name}' has '{wrong[0]}'; expected names such as video_0005.")
         # The benchmark sorts the videos by name, independent of the order in the file.
-        found[split] = tuple(sorted(set(ids)))
-    return found
+        splits[split] = tuple(sorted(set(ids)))
+    return splits
 
 
 def _collect(members: dict[str, bytes], videos: set[str]) -> _Raw:

@@ -33,17 +33,17 @@ def compare(
         codes, n = cluster_codes(tracks)
         target = target_rate(horizon_s)
         by_irs: dict[str, Statistic] = {
-            name: defined_irs(one.in_roi[known, h], labels, codes, n, target)
-            for name, one in scores.items()
+            name: defined_irs(score.in_roi[known, h], labels, codes, n, target)
+            for name, score in scores.items()
         }
         seen = np.isfinite(windows.truth_m[:, h]).all(axis=1)
         window_codes, n_windows = cluster_codes(windows.track[seen])
         sizes = np.bincount(window_codes, minlength=n_windows)
         by_nll: dict[str, Statistic] = {
             name: ratio_of_sums(
-                np.bincount(window_codes, weights=one.nll[seen, h], minlength=n_windows), sizes
+                np.bincount(window_codes, weights=score.nll[seen, h], minlength=n_windows), sizes
             )
-            for name, one in scores.items()
+            for name, score in scores.items()
         }
         for metric, models, count in (("irs", by_irs, n), ("nll", by_nll, n_windows)):
             for pair in all_pairs(models, count, resamples=settings.resamples, seed=settings.seed):
@@ -86,7 +86,7 @@ def roc_bands(
         known, labels, tracks = known_meetings(windows, meetings, h)
         bands[horizon_s] = {
             name: roc_band(
-                one.in_roi[known, h],
+                score.in_roi[known, h],
                 labels,
                 tracks,
                 fpr=rates,
@@ -94,7 +94,7 @@ def roc_bands(
                 resamples=min(settings.resamples, 500),
                 seed=settings.seed,
             )
-            for name, one in scores.items()
+            for name, score in scores.items()
         }
     return bands
 
@@ -171,8 +171,8 @@ def _irs(
     known, labels, tracks = known_meetings(windows, meetings, horizon)
     codes, n = cluster_codes(tracks)
     estimates, statistics = {}, {}
-    for name, one in scores.items():
-        said = one.in_roi[known, horizon]
+    for name, score in scores.items():
+        said = score.in_roi[known, horizon]
         found = irs(
             said,
             labels,
@@ -205,8 +205,8 @@ def _mean_of(metric: str) -> Callable[..., Found]:
             "seed": settings.seed,
         }
         estimates, statistics = {}, {}
-        for name, one in scores.items():
-            values = getattr(one, metric)[seen, horizon]
+        for name, score in scores.items():
+            values = getattr(score, metric)[seen, horizon]
             estimates[name] = mean(values, tracks, **options)
             sums = np.bincount(codes, weights=values, minlength=n)
             statistics[name] = ratio_of_sums(sums, counts)

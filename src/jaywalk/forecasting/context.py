@@ -155,8 +155,8 @@ def _nearest_vehicle(
         high = max(int(times[members].max()), int(part["k"].to_numpy().max()))
         vehicles = part.partition_by("ego_id", maintain_order=True)
         grid = np.full((len(vehicles), high - low + 1, 2), np.nan)
-        for i, one in enumerate(vehicles):
-            grid[i, one["k"].to_numpy() - low] = one.select("x", "y").to_numpy()
+        for i, vehicle in enumerate(vehicles):
+            grid[i, vehicle["k"].to_numpy() - low] = vehicle.select("x", "y").to_numpy()
         at = times[members] - low
         away = np.linalg.norm(grid[:, at[:, -1]] - now_m[members], axis=2)
         nearest = np.where(np.isnan(away), np.inf, away).argmin(axis=0)

@@ -124,8 +124,8 @@ def mass_levels(values: FloatArray, cell_m2: float, masses: tuple[float, ...]) -
     ranked = np.sort(values.ravel())[::-1]
     held = np.cumsum(ranked) * cell_m2
     last = len(ranked) - 1
-    found = {float(ranked[min(int(np.searchsorted(held, mass)), last)]) for mass in masses}
-    return sorted(found)
+    levels = {float(ranked[min(int(np.searchsorted(held, mass)), last)]) for mass in masses}
+    return sorted(levels)
 
 
 def region_levels(forecast: Mixture, horizon: int, masses: tuple[float, ...]) -> list[float]:

@@ -46,11 +46,11 @@ def find_meetings(data: Trajectories) -> list[Meeting]:
     tracks = data.tracks.filter(pl.col("scene_id").is_in(scenes))
     for track in tracks.partition_by("scene_id", "track_id", maintain_order=True):
         people.setdefault(track["scene_id"][0], []).append(track)
-    found: list[Meeting] = []
+    meetings: list[Meeting] = []
     for ego in data.ego.partition_by("scene_id", "ego_id", maintain_order=True):
         for track in people.get(ego["scene_id"][0], []):
-            found += _meetings(ego, track)
-    return found
+            meetings += _meetings(ego, track)
+    return meetings
 
 
 def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
@@ -65,14 +65,16 @@ def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
     seen = project(path, track.select("x", "y").to_numpy()[at_track])
     # A gap in either track must not look like one step: handle each unbroken part separately.
     breaks = np.flatnonzero(np.diff(k) != np.diff(k).min()) + 1
-    found: list[Crossing] = []
+    met: list[Crossing] = []
     for part in np.split(np.arange(k.size), breaks):
         inner = Projection(seen.along_m[part], seen.lateral_m[part], seen.beyond[part])
         rows = at_ego[part]
-        found += crossings(k[part] * STEP_S, inner, front[rows], ego["v"].to_numpy()[rows])
+        met += crossings(k[part] * STEP_S, inner, front[rows], ego["v"].to_numpy()[rows])
     ego_id = f"{ego['scene_id'][0]}#{ego['ego_id'][0]}"
     scene, name = track["scene_id"][0], track["track_id"][0]
-    return [Meeting(scene_id=scene, track_id=name, ego_id=ego_id, crossing=one) for one in found]
+    return [
+        Meeting(scene_id=scene, track_id=name, ego_id=ego_id, crossing=crossing) for crossing in met
+    ]
 
 
 def without_lights(data: Trajectories, found: list[Meeting]) -> list[Meeting]:

@@ -92,7 +92,7 @@ def missing_features(data: Trajectories, wanted: FeatureSet) -> str:
 
 def seen_scenes(file: Path) -> frozenset[str]:
     """Return the scenes that trained or selected a model, as far as its folder lists them."""
-    scenes = _told(file).get("scenes", {})
+    scenes = _recipe(file).get("scenes", {})
     return frozenset(scenes.get("train", [])) | frozenset(scenes.get("validation", []))
 
 
@@ -100,15 +100,15 @@ def check_recipe(
     file: Path, config: CvaeConfig, settings: TrainSettings, data: Trajectories
 ) -> None:
     """Raise if a finished model has other settings than requested, or saw test scenes."""
-    told = _told(file)
-    if not told:
+    recipe = _recipe(file)
+    if not recipe:
         return
     asked = {"config": config.as_dict(), "settings": json.loads(json.dumps(asdict(settings)))}
     differs = sorted(
-        f"{key} {told[part].get(key)} instead of {value}"
+        f"{key} {recipe[part].get(key)} instead of {value}"
         for part, values in asked.items()
         for key, value in values.items()
-        if key != "device" and told[part].get(key) != value
+        if key != "device" and recipe[part].get(key) != value
     )
     test = {scene for scene, split in splits_of(data).items() if split == "test"}
     if both := sorted(test & seen_scenes(file)):
@@ -120,17 +120,17 @@ def check_recipe(
         )
 
 
-def _told(file: Path) -> dict[str, Any]:
+def _recipe(file: Path) -> dict[str, Any]:
     """Return the contents of ``model.json`` beside a model; empty if there is none."""
     about = file.parent / ABOUT
     if not about.is_file():
         return {}
     try:
-        told = json.loads(read_text(about, "what a model says of itself"))
-        _ = told["config"], told["settings"], told["scenes"]
+        recipe = json.loads(read_text(about, "the recipe of a model"))
+        _ = recipe["config"], recipe["settings"], recipe["scenes"]
     except (ValueError, KeyError, TypeError) as problem:
-        raise DataError(f"'{about}' does not say how the model was trained: {problem}") from problem
-    return dict(told)
+        raise DataError(f"'{about}' holds no recipe of a trained model: {problem}") from problem
+    return dict(recipe)
 
 
 def judging(model: Predictor) -> Predictor:

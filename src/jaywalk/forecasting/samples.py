@@ -121,7 +121,7 @@ def _samples_of(
         for (scene, ego_id, k), path in data.paths.items()
         if scene == ego["scene_id"][0] and ego_id == ego["ego_id"][0]
     }
-    found = []
+    samples = []
     for window in members.tolist():
         row = row_of.get(int(windows.k[window]))
         if row is None or not speeds[row] >= 0.0:
@@ -134,8 +134,8 @@ def _samples_of(
             at = float(project_each(path, positions[row : row + 1]).along_m[0])
         sample = _sample(windows, window, path, at + float(fronts[row]), float(speeds[row]))
         if sample is not None:
-            found.append(sample)
-    return found
+            samples.append(sample)
+    return samples
 
 
 def _sample(

@@ -274,12 +274,12 @@ def _pieces(
     if len(runs) > 1:
         excluded["track with holes, cut into pieces"] += 1
     cut = [_cut(k, positions, *steps) for k, positions in runs]
-    found = [piece for piece in cut if piece is not None]
-    if not found:
+    pieces = [piece for piece in cut if piece is not None]
+    if not pieces:
         longest = max(len(k) for k, _ in runs)
         why = "history" if longest <= past else f"history and {needed} steps ahead"
         excluded[f"track shorter than the {why}"] += 1
-    return found
+    return pieces
 
 
 def _runs(rows: pl.DataFrame, stride: int) -> Iterator[tuple[IntArray, FloatArray]]:

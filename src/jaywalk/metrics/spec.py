@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
-from jaywalk.core.errors import JaywalkError, RegistryError
+from jaywalk.core.errors import RegistryError
 from jaywalk.core.registry import Registry, Spec
 from jaywalk.metrics.pooling import MEAN, NOT_NEGATIVE, SHARE, Pooling, per_km
 
@@ -147,7 +147,7 @@ METRICS: Final[Registry[MetricSpec]] = Registry(
     packages=(
         "jaywalk.metrics.safety",
         "jaywalk.metrics.driving._jaywalk_protocol",
-        "jaywalk.metrics.driving._public_score",
+        "jaywalk.metrics.driving._public_metrics",
     ),
 )
 PROTOCOL_SPECS: Final[Registry[ProtocolSpec]] = Registry(
@@ -347,54 +347,6 @@ def computed_metrics(*, counts: bool = False) -> list[MetricSpec]:
     """Metrics, or counts, that have a function: those of protocol ``jaywalk``, in order."""
     specs = ordered_metrics()
     return [spec for spec in specs if spec.is_count is counts and callable(spec.target)]
-
-
-def compute_counts(episode: MetricInput) -> dict[str, int]:
-    """All registered counts of an episode."""
-    return {
-        spec.name: _counted(spec, _called(spec, episode)) for spec in computed_metrics(counts=True)
-    }
-
-
-def compute_metrics(episode: MetricInput) -> dict[str, MetricResult]:
-    """All registered metrics of an episode."""
-    return {spec.name: _result(spec, _called(spec, episode)) for spec in computed_metrics()}
-
-
-def _called(spec: MetricSpec, episode: MetricInput) -> Any:
-    try:
-        return spec.target(episode)
-    except Exception as problem:
-        if isinstance(problem, JaywalkError) or spec.package == "jaywalk":
-            raise
-        raise RegistryError(
-            f"The metric '{spec.name}' of the package '{spec.package}' failed on episode "
-            f"'{episode.record.episode.episode_id}': {type(problem).__name__}: {problem}. "
-            f"Fix or uninstall '{spec.package}'."
-        ) from problem
-
-
-def _result(spec: MetricSpec, value: Any) -> MetricResult:
-    if isinstance(value, MetricResult):
-        return value
-    if value is None:
-        return NOT_APPLICABLE
-    try:
-        return MetricResult(float(value))
-    except (TypeError, ValueError) as problem:
-        raise RegistryError(
-            f"The metric '{spec.name}' of the package '{spec.package}' returned {value!r}, "
-            "expected a MetricResult, a finite number, or None where it does not apply."
-        ) from problem
-
-
-def _counted(spec: MetricSpec, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
-        raise RegistryError(
-            f"The count '{spec.name}' of the package '{spec.package}' returned {value!r}, "
-            "expected a whole number of events."
-        )
-    return int(value)
 
 
 def _summary(function: Callable[..., Any]) -> str:

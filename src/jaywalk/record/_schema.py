@@ -191,11 +191,15 @@ ACTORS: Final = Table(
         _opt(c.FRONT_AXLE_X_M, F32, "front axle in the actor's frame, if asked for"),
         _opt(c.REAR_AXLE_X_M, F32, "rear axle in the actor's frame, if asked for"),
         _opt(c.MAX_STEER_DEG, F32, "largest road-wheel angle, if asked for"),
-        _opt(c.RIG, TEXT, "skeleton of a walker if told; else by its attributes gender and age"),
+        _opt(
+            c.RIG,
+            TEXT,
+            "skeleton of a walker if known; else chosen by its attributes gender and age",
+        ),
         _opt(c.CLIP, TEXT, "motion clip given to a walker at its spawn"),
         _opt(c.SCALE, F32, "scale of the body"),
-        _opt(c.INTENDED_CLASS, TEXT, "what the scenario wants this person to do"),
-        _opt(c.SEMANTIC_TAGS, pa.list_(U8), "semantic tags the server gives it"),
+        _opt(c.INTENDED_CLASS, TEXT, "class of motion that the scenario intends for this person"),
+        _opt(c.SEMANTIC_TAGS, pa.list_(U8), "semantic tags that the server gives the actor"),
         _col(c.ATTRIBUTES, TEXT, "all attributes as JSON with sorted keys"),
     ),
 )
@@ -240,7 +244,7 @@ STATES: Final = Table(
     meaning="Vehicles and walkers at every tick; props at their first tick and when they moved.",
     order=(c.ACTOR, c.TICK),
     columns=(
-        _col(c.ACTOR, U32, "who"),
+        _col(c.ACTOR, U32, "number of the actor"),
         _col(c.TICK, I32, "when"),
         *_group(_PLACE, F32, "position of the actor's origin"),
         *_group(_ROTATION, F32, "rotation"),
@@ -289,7 +293,7 @@ SIGNALS: Final = Table(
 
 EGO: Final = Table(
     name="ego",
-    meaning="What the driver was told and wanted; rows only where known.",
+    meaning="Inputs and commands of the driver; rows only where known.",
     order=(c.TICK,),
     columns=(
         _col(c.TICK, I32, "when"),
@@ -317,7 +321,9 @@ EVENTS: Final = Table(
         _col(c.SOURCE, TEXT, "geometry, collision-sensor, scenario, runner or recorder"),
         _opt(c.NAME, TEXT, "scenario, criterion or trigger"),
         _opt(
-            c.ACTOR, U32, "contact: the ego if it takes part, else the lower number; else who acts"
+            c.ACTOR,
+            U32,
+            "contact: the ego if it takes part, else the lower number; else: the acting actor",
         ),
         _opt(c.OTHER, U32, "contact: the other actor; null for scenery"),
         _opt(c.OTHER_TYPE_ID, TEXT, "contact: type of the other in CARLA's words, also of scenery"),
@@ -327,7 +333,11 @@ EVENTS: Final = Table(
         _opt(
             c.CLOSING_MPS, F32, "contact: approach along the normal at the last tick before, >= 0"
         ),
-        _opt(c.IMPULSE_NS, F32, "contact: sum of impulses over the interval, if a sensor told"),
+        _opt(
+            c.IMPULSE_NS,
+            F32,
+            "contact: sum of impulses over the interval, if a sensor reported them",
+        ),
         *_group(
             (c.NORMAL_X, c.NORMAL_Y), F32, "contact: unit vector from `other` to `actor`", null=True
         ),
@@ -351,7 +361,7 @@ FORECASTS: Final = Table(
     order=(c.TICK, c.ACTOR, c.SOURCE, c.MODE),
     columns=(
         _col(c.TICK, I32, "when it was predicted"),
-        _col(c.ACTOR, U32, "who is predicted"),
+        _col(c.ACTOR, U32, "the predicted actor"),
         _col(c.SOURCE, TEXT, "agent or predictor, with its version"),
         _col(c.MODE, I16, "number of the sample or mode"),
         _col(c.FRAME, TEXT, "world or ego (at that tick), left-handed metres"),

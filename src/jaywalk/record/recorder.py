@@ -317,7 +317,7 @@ class PassiveRecorder:
                 actor.type_id.startswith("vehicle.")
             ):
                 world.heroes.append(actor.id)
-        return next((one for one in world.heroes if snapshot.has_actor(one)), None)
+        return next((hero for hero in world.heroes if snapshot.has_actor(hero)), None)
 
     def _begin_or_end(self, world: _World, hero: int | None) -> None:
         running = self._running

@@ -109,7 +109,7 @@ def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, 
     library = world.get_blueprint_library()
     ids: dict[int, int] = {}
     for lift in _LIFTS_M:
-        waiting = [one for one in actors if one.actor not in ids]
+        waiting = [actor for actor in actors if actor.actor not in ids]
         answers = client.apply_batch_sync(
             [
                 carla.command.SpawnActor(_blueprint(library, one), _lifted(one, lift))
@@ -121,14 +121,14 @@ def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, 
             for one, answer in zip(waiting, answers, strict=True)
             if not answer.error
         }
-    missing = [one for one in actors if one.actor not in ids and one.kind != "prop"]
+    missing = [actor for actor in actors if actor.actor not in ids and actor.kind != "prop"]
     if missing:
         one = missing[0]
         raise DataError(
             f"{len(missing)} of {len(actors)} actors do not fit into the world, the first is "
             f"{one.type_id} at ({one.pose[0]:.1f}, {one.pose[1]:.1f}, {one.pose[2]:.1f})."
         )
-    there = [one for one in actors if one.actor in ids]
+    there = [actor for actor in actors if actor.actor in ids]
     # Walkers need a few ticks to reach their speed, so they start early and are then put back.
     client.apply_batch_sync([step for one in there for step in _walking(one, ids)])
     for _ in range(_RUN_UP_TICKS):

@@ -53,7 +53,7 @@ def read_submission(path: Path) -> dict[str, dict[str, Any]]:
 
 def _form(scenes: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
     """Return the number of steps and the fields to read, from the first trajectory."""
-    first = next((t for one in scenes for t in one["simulated_trajectories"]), None)
+    first = next((t for scene in scenes for t in scene["simulated_trajectories"]), None)
     if first is None or len(first["center_x"]) != N_STEPS:
         return N_FUTURE, _FIELDS
     sized = any(len(first[name]) for name in _SIZES.values())

@@ -11,13 +11,8 @@ from typing import Any
 
 import jaywalk.record
 from jaywalk.core.errors import JaywalkError
-from jaywalk.metrics.driving.baseline import (
-    Baseline,
-    BaselineEpisode,
-    Changes,
-    entry_of,
-    write_baseline,
-)
+from jaywalk.metrics.driving.baseline import Baseline, BaselineEpisode, entry_of, write_baseline
+from jaywalk.metrics.driving.baseline_changes import Changes
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.runner import baselines
 from jaywalk.runner.job import RunRequest, RunSummary

@@ -18,11 +18,12 @@ from jaywalk.metrics.driving.baseline import (
     Accepted,
     Baseline,
     BaselineEpisode,
-    Changes,
     entry_of,
     protocol_versions,
 )
-from jaywalk.metrics.generalization.counterfactual import check_pair, half_of
+from jaywalk.metrics.driving.baseline_changes import Changes
+from jaywalk.metrics.generalization.counterfactual import check_pair
+from jaywalk.metrics.generalization.pairing import half_of
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
 from jaywalk.record.run import CONFIG_FILE, RunFolder

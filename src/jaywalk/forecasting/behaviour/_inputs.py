@@ -122,9 +122,9 @@ def _box_rows(data: BehaviourData, samples: pl.DataFrame) -> IntArray:
             f"Models need boxes; {len(missing)} people have none, for example '{missing[0]}'. "
             "Add the authors' archive of them."
         )
-    found = np.array([place[person] for person in samples["pedestrian_id"]], np.int64)
+    rows = np.array([place[person] for person in samples["pedestrian_id"]], np.int64)
     steps = samples["start_index"].to_numpy()[:, None] + np.arange(OBSERVED_FRAMES)
-    return np.asarray(np.minimum(found[:, :1] + steps, found[:, 1:] - 1))
+    return np.asarray(np.minimum(rows[:, :1] + steps, rows[:, 1:] - 1))
 
 
 def _scale(data: BehaviourData, samples: pl.DataFrame) -> NDArray[np.float64]:
@@ -218,12 +218,12 @@ def _neighbours(
 def _boxes_by_frame(
     data: BehaviourData,
 ) -> dict[tuple[str, int], dict[str, NDArray[np.float64]]]:
-    found: dict[tuple[str, int], dict[str, NDArray[np.float64]]] = {}
+    boxes: dict[tuple[str, int], dict[str, NDArray[np.float64]]] = {}
     corners = data.boxes.select("xtl_px", "ytl_px", "xbr_px", "ybr_px").to_numpy()
     keys = data.boxes.select("video", "frame", "pedestrian_id").iter_rows()
     for row, (video, frame, person) in zip(corners, keys, strict=True):
-        found.setdefault((video, frame), {})[person] = row
-    return found
+        boxes.setdefault((video, frame), {})[person] = row
+    return boxes
 
 
 def _centre(box: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -203,7 +203,7 @@ def _label_of(name: str, drawn_for: Task) -> str:
 def _mean_prediction(
     model: BehaviourModel, seeds: tuple[Arrays, ...], inputs: Any, task: str
 ) -> FloatArray:
-    return np.asarray(np.mean([model.predict(one, inputs, task) for one in seeds], axis=0))
+    return np.asarray(np.mean([model.predict(seed, inputs, task) for seed in seeds], axis=0))
 
 
 def _require_samples(parts: Mapping[str, pl.DataFrame]) -> None:

@@ -336,11 +336,11 @@ def _add_person(
 def crossing_frames(on_road: NDArray[np.bool_], place_m: FloatArray) -> NDArray[np.bool_]:
     """Return whether each frame is in a stay on the road that leads 2 m or more from its start."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], on_road.astype(np.int8), [0]])))
-    found = np.zeros(len(on_road), bool)
+    frames = np.zeros(len(on_road), bool)
     for start, end in edges.reshape(-1, 2):
         away = np.linalg.norm(place_m[start:end] - place_m[start], axis=-1)
-        found[start:end] = away.max() >= _ON_ROAD_M
-    return found
+        frames[start:end] = away.max() >= _ON_ROAD_M
+    return frames
 
 
 def _stretches(seen: NDArray[np.bool_]) -> list[slice]:

@@ -94,8 +94,8 @@ def turned_crops(rasters: Tensor, which: Tensor, place: Tensor, angle: Tensor, p
     known = which[..., None, None] >= 0
     inside = known & (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
     flat = (which[..., None, None] * rows + row) * columns + column
-    found = rasters.flatten()[torch.where(inside, flat, torch.zeros_like(flat))]
-    return torch.where(inside, found, torch.zeros_like(found))
+    crops = rasters.flatten()[torch.where(inside, flat, torch.zeros_like(flat))]
+    return torch.where(inside, crops, torch.zeros_like(crops))
 
 
 def _resampled(rasters: Any, scaled: float) -> Any:

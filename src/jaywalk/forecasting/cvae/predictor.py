@@ -109,10 +109,10 @@ class Cvae:
     @cached_property
     def config(self) -> CvaeConfig:
         """Size and features of the network."""
-        found = self._session.get_modelmeta().custom_metadata_map
-        if found.get("kind") != KIND:
+        config = self._session.get_modelmeta().custom_metadata_map
+        if config.get("kind") != KIND:
             raise DataError(f"'{self.file}' is no predictor of people; expected kind {KIND}")
-        return config_from(json.loads(found["config"]))
+        return config_from(json.loads(config["config"]))
 
     @cached_property
     def _latent(self) -> NDArray[np.float32]:

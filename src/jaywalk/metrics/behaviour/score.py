@@ -112,10 +112,10 @@ class BehaviourScore:
     def values(self) -> dict[str, float]:
         """Return the metrics of the data as they are; mAP and AUC are NaN if a class is absent."""
         row = self.evaluate(np.ones((1, self.n_instances)))[0]
-        found = dict(zip(self.names, row.tolist(), strict=True))
+        values = dict(zip(self.names, row.tolist(), strict=True))
         if self.missing_classes:
-            found["base.map"] = found["base.auc"] = float("nan")
-        return found
+            values["base.map"] = values["base.auc"] = float("nan")
+        return values
 
     def confusion_matrix(self) -> FloatArray:
         """Return the confusion matrix over samples, truth in rows."""

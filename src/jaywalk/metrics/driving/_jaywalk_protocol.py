@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.errors import JaywalkError, RegistryError
 from jaywalk.metrics.driving.summary import EpisodeScore, Infraction
 from jaywalk.metrics.pooling import SAMPLES
 from jaywalk.metrics.safety._collisions import CollisionRules, hits_of
@@ -39,8 +40,6 @@ from jaywalk.metrics.spec import (
     MetricResult,
     MetricSpec,
     ProtocolSpec,
-    compute_counts,
-    compute_metrics,
     computed_metrics,
     metric,
 )
@@ -146,6 +145,54 @@ PROTOCOL_SPECS.register(
 )
 
 
+def compute_counts(episode: MetricInput) -> dict[str, int]:
+    """All registered counts of an episode."""
+    return {
+        spec.name: _counted(spec, _called(spec, episode)) for spec in computed_metrics(counts=True)
+    }
+
+
+def compute_metrics(episode: MetricInput) -> dict[str, MetricResult]:
+    """All registered metrics of an episode."""
+    return {spec.name: _result(spec, _called(spec, episode)) for spec in computed_metrics()}
+
+
+def _called(spec: MetricSpec, episode: MetricInput) -> Any:
+    try:
+        return spec.target(episode)
+    except Exception as problem:
+        if isinstance(problem, JaywalkError) or spec.package == "jaywalk":
+            raise
+        raise RegistryError(
+            f"The metric '{spec.name}' of the package '{spec.package}' failed on episode "
+            f"'{episode.record.episode.episode_id}': {type(problem).__name__}: {problem}. "
+            f"Fix or uninstall '{spec.package}'."
+        ) from problem
+
+
+def _result(spec: MetricSpec, value: Any) -> MetricResult:
+    if isinstance(value, MetricResult):
+        return value
+    if value is None:
+        return NOT_APPLICABLE
+    try:
+        return MetricResult(float(value))
+    except (TypeError, ValueError) as problem:
+        raise RegistryError(
+            f"The metric '{spec.name}' of the package '{spec.package}' returned {value!r}, "
+            "expected a MetricResult, a finite number, or None where it does not apply."
+        ) from problem
+
+
+def _counted(spec: MetricSpec, value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
+        raise RegistryError(
+            f"The count '{spec.name}' of the package '{spec.package}' returned {value!r}, "
+            "expected a whole number of events."
+        )
+    return int(value)
+
+
 def _failure(record: Record) -> str:
     """The agent's failure in one line; the last line of a traceback names the error."""
     lines = [line.strip() for line in record.episode.failure.splitlines() if line.strip()]
@@ -187,15 +234,15 @@ def _infractions(episode: MetricInput) -> tuple[Infraction, ...]:
         listed += [
             Infraction(
                 kind=kind,
-                tick=one.tick,
-                time_s=one.time_s,
-                x_m=one.x_m,
-                y_m=one.y_m,
-                message=one.message,
-                other=one.actor,
-                value=one.speed_mps,
+                tick=violation.tick,
+                time_s=violation.time_s,
+                x_m=violation.x_m,
+                y_m=violation.y_m,
+                message=violation.message,
+                other=violation.actor,
+                value=violation.speed_mps,
             )
-            for one in violations
+            for violation in violations
         ]
     listed += [
         Infraction(

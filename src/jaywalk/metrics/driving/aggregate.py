@@ -94,7 +94,7 @@ def aggregate(run: RunScore, *, resamples: int = RESAMPLES) -> Aggregate:
     rules = PROTOCOLS.get(run.protocol)
     zero = rules is not None and rules.missing == "zero"
     absent = [_SEED.sub("", name) for name in run.missing] if zero else []
-    names = list(dict.fromkeys(name for one in run.episodes for name in one.metrics))
+    names = list(dict.fromkeys(name for episode in run.episodes for name in episode.metrics))
     success = _success(run.episodes, absent)
     metrics = {
         name: _metric(run.episodes, name, absent, resamples)
@@ -107,10 +107,10 @@ def aggregate(run: RunScore, *, resamples: int = RESAMPLES) -> Aggregate:
         run=run,
         missing_count_as_zero=zero,
         success=success,
-        successes=sum(one.success for one in run.episodes),
+        successes=sum(episode.success for episode in run.episodes),
         metrics=metrics,
         rates_per_km=_rates(run.episodes),
-        km=math.fsum(km_of(one) for one in run.episodes),
+        km=math.fsum(km_of(episode) for episode in run.episodes),
         scenarios=_by_scenario(run.episodes),
     )
 
@@ -121,7 +121,7 @@ def _metric(
     rule = pooling_of(name, count_names(episodes))
     if rule.is_ratio:
         return pooled(rule, episodes, resamples=resamples)
-    results = [(one.result(name).value, scenario_of(one)) for one in episodes]
+    results = [(episode.result(name).value, scenario_of(episode)) for episode in episodes]
     rows = [(value, label) for value, label in results if value is not None]
     if spec_of(name).zero_if_missing:
         rows += [(0.0, label) for label in absent]
@@ -135,10 +135,10 @@ def _metric(
 
 
 def _success(episodes: Sequence[EpisodeScore], absent: Sequence[str]) -> Figure:
-    hits = np.array([float(one.success) for one in episodes] + [0.0] * len(absent))
+    hits = np.array([float(episode.success) for episode in episodes] + [0.0] * len(absent))
     if not len(hits):
         return NOTHING
-    routes = [scenario_of(one) for one in episodes] + list(absent)
+    routes = [scenario_of(episode) for episode in episodes] + list(absent)
     return share(hits, np.ones(len(hits)), routes).scaled(100.0)
 
 
@@ -148,8 +148,8 @@ def _rates(episodes: Sequence[EpisodeScore]) -> dict[str, Figure]:
 
 def _by_scenario(episodes: Sequence[EpisodeScore]) -> tuple[ScenarioRow, ...]:
     groups: dict[str, list[EpisodeScore]] = {}
-    for one in episodes:
-        groups.setdefault(scenario_of(one), []).append(one)
+    for episode in episodes:
+        groups.setdefault(scenario_of(episode), []).append(episode)
     return tuple(
         ScenarioRow(
             scenario=name,
@@ -199,7 +199,7 @@ def as_json(found: Aggregate) -> dict[str, Any]:
         },
         "success": {"sr": success.pop("value"), **success, "successes": found.successes},
         "per_scenario": [_scenario(row) for row in found.scenarios],
-        "episodes": [_episode(one) for one in run.episodes],
+        "episodes": [_episode(episode) for episode in run.episodes],
         "warnings": list(run.warnings),
     }
     plain: dict[str, Any] = jsonable(value)

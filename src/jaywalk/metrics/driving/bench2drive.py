@@ -250,13 +250,13 @@ def _abilities(
         name: [success for kind, success in drives if kind in types]
         for name, types in ABILITIES.items()
     }
-    bounds = {name: ends(wilson(sum(one), len(one)).scaled(100.0)) for name, one in hits.items()}
+    bounds = {name: ends(wilson(sum(hit), len(hit)).scaled(100.0)) for name, hit in hits.items()}
     return _rates(hits), bounds, [_second_chance(records, good, routes)]
 
 
 def _rates(hits: Mapping[str, Sequence[bool]]) -> dict[str, float]:
     """Successes in percent by ability, and their plain mean."""
-    out = {name: 100.0 * float(np.mean(one)) if one else math.nan for name, one in hits.items()}
+    out = {name: 100.0 * float(np.mean(hit)) if hit else math.nan for name, hit in hits.items()}
     return out | {"mean": float(np.mean(list(out.values())))}
 
 
@@ -272,16 +272,16 @@ def run_abilities(run: RunScore) -> dict[str, Any] | None:
     hits: dict[str, list[bool]] = {name: [] for name in ABILITIES}
     labels: dict[str, list[str]] = {name: [] for name in ABILITIES}
     without = set()
-    for one in run.episodes:
-        kind = next(iter(one.detail.get("scenario_types", [])), "")
+    for episode in run.episodes:
+        kind = next(iter(episode.detail.get("scenario_types", [])), "")
         public = OWN_TYPES.get(_VERSION.sub("", kind), kind)
         groups = [name for name, types in ABILITIES.items() if public in types]
         if not groups:
             without.add(kind or "no scenario")
         for name in groups:
-            obeyed = name == "Traffic_Signs" and bool(one.detail.get("signs_obeyed"))
-            hits[name].append(one.success or obeyed)
-            labels[name].append(scenario_of(one))
+            obeyed = name == "Traffic_Signs" and bool(episode.detail.get("signs_obeyed"))
+            hits[name].append(episode.success or obeyed)
+            labels[name].append(scenario_of(episode))
     bounds = {
         name: clustered_wilson([float(hit) for hit in found], labels[name])
         if found
@@ -290,7 +290,7 @@ def run_abilities(run: RunScore) -> dict[str, Any] | None:
     }
     return {
         "abilities": _rates(hits),
-        "intervals": {name: ends(one.scaled(100.0)) for name, one in bounds.items()},
+        "intervals": {name: ends(bound.scaled(100.0)) for name, bound in bounds.items()},
         "n": {name: len(found) for name, found in hits.items()},
         "types_of_no_ability": sorted(without),
     }

@@ -88,7 +88,7 @@ def checkpoint_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, 
     """A whole result file; the summary is empty while routes are missing, as in the evaluators."""
     complete = len(records) == total
     summary = global_json(records, total) if complete else {}
-    rejected = any(one.get("status") == f"Failed - {SENSORS_INVALID}" for one in records)
+    rejected = any(record.get("status") == f"Failed - {SENSORS_INVALID}" for record in records)
     return {
         "_checkpoint": {
             "global_record": summary,
@@ -112,12 +112,12 @@ def _figure(summary: Mapping[str, Any], key: str) -> float:
 def global_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
     """Return the summary of all routes: means over the announced routes, events per kilometre."""
     means = {
-        key: round(math.fsum(one["scores"][key] for one in records) / total, _SCORE_DIGITS)
+        key: round(math.fsum(record["scores"][key] for record in records) / total, _SCORE_DIGITS)
         for key in _SCORES
     }
     driven = (r["meta"]["route_length"] * r["scores"]["score_route"] / 1e5 for r in records)
     km = max(_LEAST_KM, math.fsum(driven))
-    worst = max((_rank(one["status"]) for one in records), default=2)
+    worst = max((_rank(record["status"]) for record in records), default=2)
     return {
         "index": -1,
         "route_id": -1,
@@ -130,9 +130,9 @@ def global_json(records: Sequence[dict[str, Any]], total: int) -> dict[str, Any]
             "duration_game": _total(records, "duration_game"),
             "duration_system": _total(records, "duration_system"),
             "exceptions": [
-                [one["route_id"], one["index"], one["status"]]
-                for one in records
-                if _rank(one["status"]) == 2
+                [record["route_id"], record["index"], record["status"]]
+                for record in records
+                if _rank(record["status"]) == 2
             ],
         },
     }
@@ -144,7 +144,7 @@ def _rank(status: str) -> int:
 
 def _rate(records: Sequence[dict[str, Any]], key: str, km: float) -> float:
     """Return events per kilometre; for lanes the kilometres outside, which are not divided."""
-    lists = [one["infractions"][key] for one in records]
+    lists = [record["infractions"][key] for record in records]
     if key == "outside_route_lanes":
         return math.fsum(float(texts[0].split(" ")[8]) / 1000.0 for texts in lists if texts)
     return sum(len(texts) for texts in lists) / km
@@ -153,12 +153,12 @@ def _rate(records: Sequence[dict[str, Any]], key: str, km: float) -> float:
 def _deviation(records: Sequence[dict[str, Any]], key: str, mean: float, total: int) -> float:
     if total <= 1:
         return 0
-    squares = math.fsum((one["scores"][key] - mean) ** 2 for one in records)
+    squares = math.fsum((record["scores"][key] - mean) ** 2 for record in records)
     return round(math.sqrt(squares / (total - 1)), _DIGITS)
 
 
 def _total(records: Sequence[dict[str, Any]], key: str) -> float:
-    return round(math.fsum(one["meta"][key] for one in records), _DIGITS)
+    return round(math.fsum(record["meta"][key] for record in records), _DIGITS)
 
 
 def _rounded(value: float) -> float:
@@ -237,15 +237,17 @@ def number_episodes(episodes: Sequence[EpisodeScore]) -> list[tuple[EpisodeScore
     Seeds of a scenario become its repetitions. If a route id is not a number, or two scenarios
     share one, scenarios are numbered from 0.
     """
-    labels = list(dict.fromkeys(scenario_of(one) for one in episodes))
-    own = {scenario_of(one): str(one.detail.get("route_id", "")) for one in episodes}
+    labels = list(dict.fromkeys(scenario_of(episode) for episode in episodes))
+    own = {scenario_of(episode): str(episode.detail.get("route_id", "")) for episode in episodes}
     usable = all(text.isdigit() for text in own.values()) and len(set(own.values())) == len(own)
     number = {label: int(own[label]) if usable else k for k, label in enumerate(labels)}
     counted: dict[str, int] = {}
     out = []
-    for one in sorted(episodes, key=lambda one: (number[scenario_of(one)], one.seed or 0)):
-        label = scenario_of(one)
-        out.append((one, number[label], counted.get(label, 0)))
+    for episode in sorted(
+        episodes, key=lambda episode: (number[scenario_of(episode)], episode.seed or 0)
+    ):
+        label = scenario_of(episode)
+        out.append((episode, number[label], counted.get(label, 0)))
         counted[label] = counted.get(label, 0) + 1
     return out
 
@@ -255,10 +257,10 @@ def _write_by_route(run: RunScore, out: Path, layout: Layout) -> list[Path]:
     if out.suffix == ".json":
         raise UsageError(f"'{out}': Fail2Drive wants a folder with one file a route.")
     odd = [
-        one.episode_id
-        for one in run.episodes
-        if not str(one.detail.get("route_id", "")).isdigit()
-        or int(one.detail["route_id"]) not in split
+        episode.episode_id
+        for episode in run.episodes
+        if not str(episode.detail.get("route_id", "")).isdigit()
+        or int(episode.detail["route_id"]) not in split
     ]
     if odd:
         raise UsageError(
@@ -266,13 +268,13 @@ def _write_by_route(run: RunScore, out: Path, layout: Layout) -> list[Path]:
             "and 1000 to 1099). Use --format leaderboard or bench2drive."
         )
     paths = []
-    for one in run.episodes:
-        number = int(one.detail["route_id"])
-        seed = out / str(1 if one.seed is None else one.seed)
+    for episode in run.episodes:
+        number = int(episode.detail["route_id"])
+        seed = out / str(1 if episode.seed is None else episode.seed)
         path = seed / "res" / f"{number:04d}_res.json"
         if layout == "named":
             path = seed / f"{split[number].name}.json"
-        paths.append(_write(path, checkpoint_json([record_json(one, 0, number, 0)], 1)))
+        paths.append(_write(path, checkpoint_json([record_json(episode, 0, number, 0)], 1)))
     return paths
 
 

@@ -100,7 +100,7 @@ def inspection_line(suite: str, seeds: Iterable[int | None] = ()) -> str:
 
 def inspection_of(run: RunScore) -> str:
     """The line for a run."""
-    return inspection_line(run.suite, [one.seed for one in run.episodes])
+    return inspection_line(run.suite, [episode.seed for episode in run.episodes])
 
 
 def split_inspected(run: RunScore) -> tuple[list[str], list[str]]:
@@ -108,7 +108,7 @@ def split_inspected(run: RunScore) -> tuple[list[str], list[str]]:
     facts = facts_of(run.suite)
     looked_at: list[str] = []
     others: list[str] = []
-    for one in run.episodes:
-        covered = facts is not None and facts.covers(scenario_of(one), one.seed)
-        (looked_at if covered else others).append(one.episode_id)
+    for episode in run.episodes:
+        covered = facts is not None and facts.covers(scenario_of(episode), episode.seed)
+        (looked_at if covered else others).append(episode.episode_id)
     return looked_at, others

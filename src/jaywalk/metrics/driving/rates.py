@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 import numpy as np
 
@@ -79,14 +79,14 @@ def bounds_of(name: str, values: Sequence[float]) -> tuple[float, float]:
 
 def count_names(episodes: Sequence[EpisodeScore]) -> tuple[str, ...]:
     """Names of all counted events, in order."""
-    return tuple(dict.fromkeys(name for one in episodes for name in one.counts))
+    return tuple(dict.fromkeys(name for episode in episodes for name in episode.counts))
 
 
 def sums(rule: Pooling, episodes: Sequence[EpisodeScore]) -> tuple[FloatArray, FloatArray]:
     """Return the numerator and the denominator of each episode."""
     assert rule.top is not None, f"'{rule.words}' is no ratio"
     assert rule.bottom is not None, f"'{rule.words}' is no ratio"
-    parts = [(float(rule.top(one)), float(rule.bottom(one))) for one in episodes]
+    parts = [(float(rule.top(episode)), float(rule.bottom(episode))) for episode in episodes]
     found = np.array(parts, dtype=np.float64).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
@@ -96,7 +96,7 @@ def pooled(
 ) -> Figure:
     """A ratio of sums over episodes with its interval over routes."""
     top, bottom = sums(rule, episodes)
-    routes = [scenario_of(one) for one in episodes]
+    routes = [scenario_of(episode) for episode in episodes]
     if rule.kind == "events":
         return _events(top, bottom, routes)
     if not bottom.sum() > 0.0:
@@ -124,21 +124,33 @@ def share(top: FloatArray, bottom: FloatArray, routes: Sequence[str]) -> Figure:
     return _figure(float(flags.mean()), interval, len(flags), k)
 
 
-def figure_of(found: bootstrap.Estimate, n: int) -> Figure:
+def figure_of(estimate: bootstrap.Estimate, n: int) -> Figure:
     """An estimate as a figure."""
     return Figure(
-        value=found.value,
-        low=found.interval.low,
-        high=found.interval.high,
+        value=estimate.value,
+        low=estimate.interval.low,
+        high=estimate.interval.high,
         n=n,
-        warning=found.warning or "",
-        clusters=found.n,
+        warning=estimate.warning or "",
+        clusters=estimate.n,
     )
 
 
-def figure_json(figure: Figure) -> dict[str, Any]:
+class FigureValues(TypedDict):
+    """A figure as JSON prints it."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+    few_clusters: bool
+    warning: NotRequired[str]
+
+
+def figure_json(figure: Figure) -> FigureValues:
     """A figure as plain values."""
-    value: dict[str, Any] = {
+    values: FigureValues = {
         "value": figure.value,
         "low": figure.low,
         "high": figure.high,
@@ -146,7 +158,9 @@ def figure_json(figure: Figure) -> dict[str, Any]:
         "clusters": figure.clusters,
         "few_clusters": figure.few_clusters,
     }
-    return value | ({"warning": figure.warning} if figure.warning else {})
+    if figure.warning:
+        values["warning"] = figure.warning
+    return values
 
 
 def _events(top: FloatArray, km: FloatArray, routes: Sequence[str]) -> Figure:

@@ -65,14 +65,14 @@ def score_run(
         found.warnings.append(f"not announced in {STATE_FILE}, left out: {_listed(extra)}")
     episodes = tuple(found.scores[name] for name in expected if name in found.scores)
     missing = tuple(name for name in expected if name not in found.scores)
-    codes = {one.episode_id: found.codes[one.episode_id] for one in episodes}
+    codes = {episode.episode_id: found.codes[episode.episode_id] for episode in episodes}
     mixed = mixed_code(codes)
     found.warnings = [*mixed, *found.warnings, *_cautions(episodes)]
     return RunScore(
         name=root.resolve().name,
         protocol=protocol,
-        agent=_common([one.agent for one in episodes]),
-        suite=_common([one.suite for one in episodes]),
+        agent=_common([episode.agent for episode in episodes]),
+        suite=_common([episode.suite for episode in episodes]),
         expected=len(expected),
         episodes=episodes,
         missing=missing,
@@ -116,8 +116,10 @@ def run_notes(root: Path) -> tuple[str, list[str]]:
     This is for outputs that read the records of a run directly instead of calling `score_run`.
     """
     episodes = [open_record(folder).episode for folder in find_records(root)]
-    line = inspection_line(_common([one.suite for one in episodes]), [one.seed for one in episodes])
-    return line, mixed_code({one.episode_id: one.code for one in episodes})
+    line = inspection_line(
+        _common([episode.suite for episode in episodes]), [episode.seed for episode in episodes]
+    )
+    return line, mixed_code({episode.episode_id: episode.code for episode in episodes})
 
 
 def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
@@ -125,7 +127,7 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
     folders = list(find_records(root))
     runs = sorted({folder.parent for folder in folders})
     if len(runs) > 1:
-        places = _listed([one.relative_to(root).as_posix() for one in runs])
+        places = _listed([run.relative_to(root).as_posix() for run in runs])
         raise UsageError(f"'{root}' holds several runs ({places}). Score each on its own.")
     hashes = RunFolder(root).written_hashes()
     for folder, checked in _while_hashing(folders, hashes):
@@ -165,13 +167,15 @@ def _while_hashing(
 
 def _cautions(episodes: Sequence[EpisodeScore]) -> list[str]:
     lines = []
-    early = [one.episode_id for one in episodes if one.detail.get("ends_early")]
+    early = [episode.episode_id for episode in episodes if episode.detail.get("ends_early")]
     if early:
         lines.append(
             f"ended by the run, not by the protocol's rules: {_listed(early)} (failed agents and "
             "servers, or a limit of the runner's own)"
         )
-    gaps = [one.episode_id for one in episodes if one.detail.get("is_complete") is False]
+    gaps = [
+        episode.episode_id for episode in episodes if episode.detail.get("is_complete") is False
+    ]
     if gaps:
         lines.append(f"ticks are missing in the record of: {_listed(gaps)}")
     return lines

@@ -58,14 +58,14 @@ def cue_table(
 
 
 def _scores(rows: Sequence[PairedRow]) -> dict[str, Any]:
-    found: dict[str, Any] = {"pairs": sorted({row.pair for row in rows})}
+    scores: dict[str, Any] = {"pairs": sorted({row.pair for row in rows})}
     for half in SPLITS:
         some = [row for row in rows if row.half == half]
         ds = float(np.mean([row.driving_score for row in some])) if some else np.nan
         sr = 100.0 * float(np.mean([row.success for row in some])) if some else np.nan
-        found[half] = {"ds": ds, "sr": sr, "hm": harmonic_mean(ds, sr), "n": len(some)}
-    base, shift = (found[half]["hm"] for half in SPLITS)
-    return found | {"change_percent": change_percent(base, shift)}
+        scores[half] = {"ds": ds, "sr": sr, "hm": harmonic_mean(ds, sr), "n": len(some)}
+    base, shift = (scores[half]["hm"] for half in SPLITS)
+    return scores | {"change_percent": change_percent(base, shift)}
 
 
 def things_of(record: Record) -> list[Thing]:

@@ -106,7 +106,9 @@ def _summary_faults(checkpoint: Mapping[str, Any]) -> Iterator[_Fault]:
     if not isinstance(means, dict):
         return  # files of runs that were broken off have none
     for key in _SCORES:
-        scores = [_number(one.get("scores"), key) for one in records if isinstance(one, dict)]
+        scores = [
+            _number(record.get("scores"), key) for record in records if isinstance(record, dict)
+        ]
         total = max(len(records), _announced(checkpoint.get("progress")))
         mean = _number(means, key)
         if not math.isclose(mean, math.fsum(scores) / total, rel_tol=0.0, abs_tol=_ROUNDING):
@@ -147,7 +149,9 @@ def _infraction_faults(lists: Any) -> Iterator[_Fault]:
     # Further lists are no evaluator's either, but can only cost the entry its successes.
     for key in (*INFRACTIONS, *(key for key in lists if key not in INFRACTIONS)):
         messages = lists.get(key)
-        if not isinstance(messages, list) or any(not isinstance(one, str) for one in messages):
+        if not isinstance(messages, list) or any(
+            not isinstance(message, str) for message in messages
+        ):
             known = key if key in INFRACTIONS else "a further key"
             yield _Fault(f"infractions.{known}: expected a list of messages", _shown(lists, key))
 

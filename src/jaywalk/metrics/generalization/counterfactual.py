@@ -11,249 +11,22 @@ may add actors.
 A shift that is within reach at the start leaves little time for comparison. Such a pair passes on
 its start alone: the ego and its route, all background actors with their models, colours and places,
 lights and weather are the same at the first tick. It is called weak and counted separately.
-
-The module also finds the two halves of each pair in the records of one or more runs, and describes
-an ego's drive along its route: position, speed, lateral offset and braking.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-import jaywalk.record
-from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
-from jaywalk.metrics.driving.criteria._scene import town_of
-from jaywalk.metrics.driving.criteria._track import (
-    CriteriaRoute,
-    advance,
-    criteria_route,
-    forward_of,
-)
-from jaywalk.metrics.generalization.split import SPLITS
-from jaywalk.metrics.safety._braking import find_braking
-from jaywalk.record import Episode, Record
+from jaywalk.record import Record
 from jaywalk.record import columns as c
 from jaywalk.record.queries import actor_rows, event_rows, landmark_rows, state_rows, weather_rows
-from jaywalk.record.tracks import HY, X, Y, load_tracks
-from jaywalk.town.waypoints import LaneFinder
-
-_WINDOW: Final = 5  # route points looked ahead
-_LEAVES_M: Final = 0.1  # beyond the edge of the lane
-_LEAST_S: Final = 0.3  # shorter excursions are noise
-_MERGE_M: Final = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedStretch:
-    """Part of the route, metres along it; ``size`` is m/s lost or metres aside."""
-
-    first_m: float
-    last_m: float
-    size: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """One drive; arrays have one row per tick."""
-
-    time_s: FloatArray
-    along_m: FloatArray  # never falls
-    speed_mps: FloatArray
-    brakings: tuple[ComparedStretch, ...]
-    excursions: tuple[ComparedStretch, ...]  # where the body crossed an edge of the route's lane
-
-    @property
-    def reached_m(self) -> float:
-        """Distance that the ego reached along the route (m)."""
-        return float(self.along_m[-1])
-
-    def mean_speed_mps(self, until_m: float) -> float:
-        """Mean speed from the first metre driven to a distance along the route."""
-        began = int(np.argmax(self.along_m > self.along_m[0]))
-        ended = int(np.searchsorted(self.along_m, until_m))
-        ended = min(ended, len(self.along_m) - 1)
-        seconds = float(self.time_s[ended] - self.time_s[began])
-        metres = float(self.along_m[ended] - self.along_m[began])
-        return metres / seconds if seconds > 0.0 else float("nan")
-
-    def speed_at(self, along_m: FloatArray) -> FloatArray:
-        """Return the speed at which the ego first reached each distance."""
-        rows = np.minimum(np.searchsorted(self.along_m, along_m), len(self.along_m) - 1)
-        return np.asarray(self.speed_mps[rows])
-
-
-def profile_of(record: Record) -> Profile:
-    """Read a drive.
-
-    Raises:
-        DataError: The record has no ego or no dense route.
-    """
-    tracks = load_tracks(record)
-    rows = record.route.collect()
-    if tracks is None or rows.height < 2 or rows[c.YAW_DEG].has_nulls():
-        raise DataError(f"{record.folder} has no ego or no dense route to compare drives along.")
-    place = rows.select(c.X_M, c.Y_M, c.Z_M).to_numpy().astype(np.float64)
-    angles = rows.select(c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG).fill_null(0.0).to_numpy()
-    route = criteria_route(place, forward_of(angles))
-    seen = tracks.present[tracks.ego]
-    pose = tracks.ego_pose[seen]
-    # Height does not matter here: the plane across the route decides.
-    flat = criteria_route(place * (1.0, 1.0, 0.0), route.forward * (1.0, 1.0, 0.0))
-    at = advance(flat, np.column_stack([pose[:, X], pose[:, Y], np.zeros(len(pose))]), _WINDOW)
-    along_m = np.maximum.accumulate(route.arc_m[at] + _ahead_m(route, pose, at))
-    time_s = tracks.time_s[seen]
-    numbers = np.flatnonzero(seen)
-    brakings = []
-    for event in find_braking(record, tracks):
-        first, last = (
-            min(int(np.searchsorted(numbers, k)), len(numbers) - 1)
-            for k in (event.start, event.end)
-        )
-        stretch = ComparedStretch(
-            first_m=float(along_m[first]), last_m=float(along_m[last]), size=event.lost_mps
-        )
-        brakings.append(stretch)
-    room_m = _room_m(record, route, float(tracks.shape[tracks.ego, HY]))
-    return Profile(
-        time_s=time_s,
-        along_m=along_m,
-        speed_mps=tracks.speed_mps(tracks.ego)[seen],
-        brakings=tuple(brakings),
-        excursions=tuple(excursions_of(time_s, along_m, _aside_m(route, pose, at), room_m[at])),
-    )
-
-
-def _ahead_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
-    gap = pose[:, [X, Y]] - route.points_m[at, :2]
-    return np.asarray(np.clip((gap * route.forward[at, :2]).sum(axis=1), 0.0, 1.0))
-
-
-def _aside_m(route: CriteriaRoute, pose: FloatArray, at: NDArray[np.int64]) -> FloatArray:
-    """To the right of the route's line, metres."""
-    gap, way = pose[:, [X, Y]] - route.points_m[at, :2], route.forward[at, :2]
-    return np.asarray(gap[:, 1] * way[:, 0] - gap[:, 0] * way[:, 1])
-
-
-def _room_m(record: Record, route: CriteriaRoute, half_width_m: float) -> FloatArray:
-    """Return the allowed lateral offset (m) at each point of the route; infinite in a junction."""
-    town = town_of(record.shared_file("opendrive"), record.episode.town)
-    lanes = LaneFinder(town.carla_map).under(route.points_m)
-    room = 0.5 * lanes.width_m - half_width_m + _LEAVES_M
-    return np.where(lanes.in_junction | np.isnan(room), np.inf, np.maximum(room, 0.2))
-
-
-def excursions_of(
-    time_s: FloatArray, along_m: FloatArray, aside_m: FloatArray, room_m: FloatArray
-) -> list[ComparedStretch]:
-    """Return stretches on which the ego exceeded the allowed offset; ``size``: largest offset."""
-    out = np.abs(aside_m) > room_m
-    edges = np.diff(np.r_[False, out, False].astype(np.int8))
-    firsts, lasts = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    found: list[ComparedStretch] = []
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        if time_s[last] - time_s[first] < _LEAST_S:
-            continue
-        size = float(np.abs(aside_m[first : last + 1]).max())
-        begin, end = float(along_m[first]), float(along_m[last])
-        if found and begin - found[-1].last_m < _MERGE_M:
-            begin, size = found[-1].first_m, max(size, found[-1].size)
-            found.pop()
-        found.append(ComparedStretch(first_m=begin, last_m=end, size=size))
-    return found
-
-
-_SHIFTED: Final = "Generalization_"  # how names of the benchmark's shift begin
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordPairs:
-    """Pairs of records, single halves and unreadable records.
-
-    Attributes:
-        both: Base and shift of each pair, seed and driver.
-        lonely: Halves without a partner, in words.
-        unread: Records that cannot be read, in words.
-    """
-
-    both: tuple[tuple[Record, Record], ...]
-    lonely: tuple[str, ...]
-    unread: tuple[str, ...]
-
-
-def half_of(episode: Episode) -> str:
-    """Return the half of its pair that an episode is, from its route or the benchmark's names."""
-    said = str(episode.parameters.get("half", ""))
-    if said in SPLITS:
-        return said
-    return SPLITS[1] if episode.scenario.startswith(_SHIFTED) else SPLITS[0]
-
-
-def pair_records(runs: Sequence[Path]) -> RecordPairs:
-    """Pair the records of runs: first within a run, then across runs.
-
-    Raises:
-        DataError: No record belongs to a pair.
-    """
-    groups: dict[tuple[str, ...], dict[str, Record]] = defaultdict(dict)
-    unread = []
-    for number, run in enumerate(runs):
-        for folder in jaywalk.record.find_records(run):
-            try:
-                record = jaywalk.record.open(folder)
-            except DataError as problem:
-                unread.append(f"{folder.name}: {problem}")
-                continue
-            if record.episode.pair:
-                groups[(*_key(record), str(number))][half_of(record.episode)] = record
-    if not groups and not unread:
-        names = ", ".join(str(run) for run in runs)
-        raise DataError(
-            f"{names}: no record of a pair. Expected a run of a suite of pairs, as "
-            "'jaywalk run fail2drive' makes it, or of pairs of the toolbox."
-        )
-    both, single = _across(groups)
-    lonely = [
-        f"{one.episode.pair}, seed {one.episode.seed}: only {half_of(one.episode)} "
-        f"({one.folder.name})"
-        for one in single
-    ]
-    return RecordPairs(both=tuple(both), lonely=tuple(lonely), unread=tuple(unread))
-
-
-def _key(record: Record) -> tuple[str, ...]:
-    episode = record.episode
-    return (episode.pair, str(episode.seed or 0), episode.suite, episode.agent.name)
-
-
-def _across(
-    groups: dict[tuple[str, ...], dict[str, Record]],
-) -> tuple[list[tuple[Record, Record]], list[Record]]:
-    """Return pairs within runs, then pairs of the rest between runs, and the remaining halves."""
-    both: list[tuple[Record, Record]] = []
-    left: dict[tuple[str, ...], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
-    for key, halves in sorted(groups.items()):
-        if len(halves) == 2:
-            both.append((halves[SPLITS[0]], halves[SPLITS[1]]))
-        else:
-            for half, record in halves.items():
-                left[key[:-1]][half].append(record)
-    single: list[Record] = []
-    for halves_left in left.values():
-        bases, shifts = (halves_left[name] for name in SPLITS)
-        n = min(len(bases), len(shifts))
-        both += zip(bases[:n], shifts[:n], strict=True)
-        single += bases[n:] + shifts[n:]
-    return sorted(both, key=lambda pair: _key(pair[0])), single
-
 
 STEP_S: Final = 0.05  # of records that do not say
 REACH_M: Final = 80.0  # how far our drivers with limited perception see on a clear day
@@ -313,10 +86,10 @@ class PairTally:
     @classmethod
     def of(cls, checks: Sequence[PairCheck]) -> PairTally:
         """Count."""
-        weak = [one for one in checks if one.passed and one.weak]
+        weak = [check for check in checks if check.passed and check.weak]
         return cls(
             pairs=len(checks),
-            passed=sum(one.passed for one in checks),
+            passed=sum(check.passed for check in checks),
             weak=len(weak),
             weak_background_same=sum(one.background_difference_tick is None for one in weak),
         )
@@ -518,18 +291,18 @@ def _differences(halves: list[_Half], shared: list[tuple[int, int]]) -> list[tup
     """Return the shared parts that differ, each with the first tick of difference."""
     last = min(half.last_tick for half in halves)
     same_route = halves[0].route.equals(halves[1].route)
-    found: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
+    differences: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
     states = [_numbered(half, [pair[k] for pair in shared]) for k, half in enumerate(halves)]
     for what, group in _groups(halves[0], [first for first, _ in shared]).items():
         one, other = (table.filter(pl.col(c.ACTOR).is_in(group)) for table in states)
-        found.append((_table_difference(one, other, [c.ACTOR, c.TICK], last), what))
+        differences.append((_table_difference(one, other, [c.ACTOR, c.TICK], last), what))
     for keys, (one, other), what in (
         ([c.X_M, c.Y_M, c.TICK], [half.signals for half in halves], _LIGHT),
         ([c.TICK], [half.weather for half in halves], _WEATHER),
         ([c.TICK], [half.commands for half in halves], _COMMAND),
     ):
-        found.append((_table_difference(one, other, keys, last), what))
-    return [(tick, what) for tick, what in found if tick is not None]
+        differences.append((_table_difference(one, other, keys, last), what))
+    return [(tick, what) for tick, what in differences if tick is not None]
 
 
 def _numbered(half: _Half, actors: list[int]) -> pl.DataFrame:

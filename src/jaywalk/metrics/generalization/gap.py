@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from jaywalk.stats.intervals import FEW_CLUSTERS, rule_of_three
 Rounding = Literal["none", "parser"]
 _Statistic = Callable[[FloatArray], FloatArray]
 
-KEYS: Final = ("ds", "sr", "hm")
+KEYS: Final[tuple[Literal["ds", "sr", "hm"], ...]] = ("ds", "sr", "hm")
 _BOUNDS: Final = (0.0, 100.0)  # of all three
 _OF_DIFFERENCE: Final = (-100.0, 100.0)
 OTHER: Final = "other"  # category of classes that are none of the benchmark's
@@ -49,9 +49,75 @@ class PairedRow:
         return CATEGORY_OF.get(self.class_name, OTHER)
 
 
+class HalfScores(TypedDict):
+    """Scores of one half of the pairs, in percent; NaN without a row."""
+
+    ds: float  # mean driving score
+    ds_no_min_speed: float
+    sr: float  # success rate
+    hm: float  # harmonic mean of the two
+    n: int  # rows
+
+
+class _Figures(TypedDict):
+    base: HalfScores
+    generalization: HalfScores
+    change_percent: dict[str, float]  # by ``KEYS``, relative to the base half
+    difference: dict[str, float]  # by ``KEYS``, in points
+
+
+class GapIntervals(TypedDict):
+    """95 % intervals as lower and upper end, by ``KEYS``; whole pairs are drawn."""
+
+    level: float
+    clusters: int  # pairs
+    few_clusters: bool  # fewer than 20 pairs
+    base: dict[str, list[float]]
+    generalization: dict[str, list[float]]
+    change_percent: dict[str, list[float]]
+    difference: dict[str, list[float]]
+
+
+class GroupGap(TypedDict):
+    """Gap of one class or category that has both halves."""
+
+    category: str
+    base_hm: float
+    generalization_hm: float
+    change_percent: float  # of the harmonic mean
+    base_n: int
+    generalization_n: int
+    base: HalfScores
+    generalization: HalfScores
+    changes_percent: dict[str, float]
+    difference: dict[str, float]
+    intervals: GapIntervals
+
+
+class PairCounts(TypedDict):
+    """Number of pairs, and the names of those that lack a half for some seed."""
+
+    n: int
+    unpaired: list[str]
+
+
+class Gap(_Figures):
+    """Scores of both halves and their change, as JSON prints them.
+
+    ``headline`` and ``all_pairs`` are set by :func:`headline_gap`.
+    """
+
+    categories: dict[str, GroupGap]
+    classes: dict[str, GroupGap]
+    intervals: GapIntervals
+    pairs: PairCounts
+    headline: NotRequired[Literal["strong", "all"]]
+    all_pairs: NotRequired[Gap]
+
+
 def gap_of(
     rows: Sequence[PairedRow], *, rounding: Rounding = "none", resamples: int = 10_000
-) -> dict[str, Any]:
+) -> Gap:
     """Return scores of both halves and their change, with 95 % intervals; NaN where undefined.
 
     Args:
@@ -75,7 +141,7 @@ def headline_gap(
     *,
     rounding: Rounding = "none",
     resamples: int = 10_000,
-) -> dict[str, Any]:
+) -> Gap:
     """Return the gap over strong pairs, with the gap over all pairs as ``all_pairs``.
 
     A weak pair shares only its start, so its gap includes differences of the traffic. The
@@ -94,11 +160,11 @@ def headline_gap(
     everything = gap_of(rows, rounding=rounding, resamples=resamples)
     kept = [row for row in rows if strong is not None and (row.pair, row.seed) in strong]
     if not kept:
-        return everything | {"headline": "all", "all_pairs": everything}
+        return {**everything, "headline": "all", "all_pairs": everything}
     shown = everything
     if len(kept) < len(rows):
         shown = gap_of(kept, rounding=rounding, resamples=resamples)
-    return shown | {"headline": "strong", "all_pairs": everything}
+    return {**shown, "headline": "strong", "all_pairs": everything}
 
 
 def harmonic_mean(a: float, b: float) -> float:
@@ -123,7 +189,7 @@ def _by_class(row: PairedRow) -> str:
     return row.class_name
 
 
-def _figures(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
+def _figures(rows: Sequence[PairedRow], rounding: Rounding) -> _Figures:
     base, shift = (_half([r for r in rows if r.half == name], rounding) for name in SPLITS)
     return {
         "base": base,
@@ -133,10 +199,10 @@ def _figures(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
     }
 
 
-def _half(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
+def _half(rows: Sequence[PairedRow], rounding: Rounding) -> HalfScores:
     if not rows:
-        nothing = dict.fromkeys(("ds", "ds_no_min_speed", "sr", "hm"), math.nan)
-        return {**nothing, "n": 0}
+        nan = math.nan
+        return {"ds": nan, "ds_no_min_speed": nan, "sr": nan, "hm": nan, "n": 0}
     ds = float(np.mean([row.driving_score for row in rows]))
     sr = 100.0 * float(np.mean([row.success for row in rows]))
     if rounding == "parser":
@@ -153,32 +219,32 @@ def _half(rows: Sequence[PairedRow], rounding: Rounding) -> dict[str, Any]:
 
 def _groups(
     rows: Sequence[PairedRow], names: Sequence[str], key: Callable[[PairedRow], str], resamples: int
-) -> dict[str, Any]:
+) -> dict[str, GroupGap]:
     """Each group that has both halves; never rounded."""
-    out: dict[str, Any] = {}
+    out: dict[str, GroupGap] = {}
     for name in names:
         group = [row for row in rows if key(row) == name]
-        found = _figures(group, "none")
-        base, shift = found["base"], found["generalization"]
+        figures = _figures(group, "none")
+        base, shift = figures["base"], figures["generalization"]
         if not (base["n"] and shift["n"]):
             continue
         out[name] = {
             "category": group[0].category,
             "base_hm": base["hm"],
             "generalization_hm": shift["hm"],
-            "change_percent": found["change_percent"]["hm"],
+            "change_percent": figures["change_percent"]["hm"],
             "base_n": base["n"],
             "generalization_n": shift["n"],
             "base": base,
             "generalization": shift,
-            "changes_percent": found["change_percent"],
-            "difference": found["difference"],
+            "changes_percent": figures["change_percent"],
+            "difference": figures["difference"],
             "intervals": _intervals(group, resamples),
         }
     return out
 
 
-def _pair_counts(rows: Sequence[PairedRow]) -> dict[str, Any]:
+def _pair_counts(rows: Sequence[PairedRow]) -> PairCounts:
     """Return the number of pairs, and the pairs that lack a half for some seed."""
     seen: dict[tuple[str, str], set[str]] = {}
     for row in rows:
@@ -187,7 +253,7 @@ def _pair_counts(rows: Sequence[PairedRow]) -> dict[str, Any]:
     return {"n": len({row.pair for row in rows}), "unpaired": lonely}
 
 
-def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
+def _intervals(rows: Sequence[PairedRow], resamples: int) -> GapIntervals:
     """95 % intervals; whole pairs are drawn. ``few_clusters``: fewer than 20 pairs."""
     pairs = sorted({row.pair for row in rows})
     code = {pair: index for index, pair in enumerate(pairs)}
@@ -200,29 +266,33 @@ def _intervals(rows: Sequence[PairedRow], resamples: int) -> dict[str, Any]:
         interval = bca(statistic, len(pairs), resamples=resamples, bounds=bounds).interval
         return [interval.low, interval.high]
 
-    few = len(pairs) < FEW_CLUSTERS
-    out: dict[str, Any] = {"level": 0.95, "clusters": len(pairs), "few_clusters": few}
     values_of = {name: _statistics(sums[name]) for name in SPLITS}
+    halves: dict[str, dict[str, list[float]]] = {}
     for name in SPLITS:
         half = [row for row in rows if row.half == name]
         rate = clustered_wilson([r.success for r in half], [code[r.pair] for r in half])
         scaled = rate.scaled(100.0)
-        out[name] = {
+        halves[name] = {
             "ds": ends_of(values_of[name]["ds"]),
             "sr": [scaled.low, scaled.high],
             "hm": ends_of(values_of[name]["hm"]),
         }
     base, shift = (values_of[name] for name in SPLITS)
-    out["change_percent"] = {}
+    changes: dict[str, list[float]] = {}
     for key in KEYS:
         ends = ends_of(_relative(base[key], shift[key]), (-100.0, math.inf))
         if not math.isfinite(ends[1]):
             ends = _change_if_equal(base[key], shift[key], len(pairs))
-        out["change_percent"][key] = ends
-    out["difference"] = {
-        key: ends_of(_minus(shift[key], base[key]), _OF_DIFFERENCE) for key in KEYS
+        changes[key] = ends
+    return {
+        "level": 0.95,
+        "clusters": len(pairs),
+        "few_clusters": len(pairs) < FEW_CLUSTERS,
+        "base": halves[SPLITS[0]],
+        "generalization": halves[SPLITS[1]],
+        "change_percent": changes,
+        "difference": {key: ends_of(_minus(shift[key], base[key]), _OF_DIFFERENCE) for key in KEYS},
     }
-    return out
 
 
 def _change_if_equal(old: _Statistic, new: _Statistic, pairs: int) -> list[float]:

@@ -28,15 +28,13 @@ from jaywalk.metrics.generalization._cues import PERMUTED, cue_table, things_of,
 from jaywalk.metrics.generalization.counterfactual import (
     REACH_M,
     SIGHT_M,
-    ComparedStretch,
     PairCheck,
     PairTally,
-    Profile,
     check_pair,
-    pair_records,
-    profile_of,
 )
+from jaywalk.metrics.generalization.drive_profile import ComparedStretch, Profile, profile_of
 from jaywalk.metrics.generalization.gap import CATEGORY_OF, PairedRow, headline_gap
+from jaywalk.metrics.generalization.pairing import pair_records
 from jaywalk.metrics.generalization.split import GENERALIZATION_OFFSET, SPLITS, published_split
 from jaywalk.stats import bootstrap
 
@@ -73,7 +71,7 @@ class PairChecks:
         return self.tally.as_dict() | {
             "unpaired": list(self.unpaired),
             "unchecked": list(self.unchecked),
-            "checks": [one.as_dict() for one in self.checks],
+            "checks": [check.as_dict() for check in self.checks],
         }
 
 
@@ -225,8 +223,8 @@ class Member:
 
 def members_of(run: RunScore) -> list[Member]:
     """Every episode that is half of a pair."""
-    found = [member for one in run.episodes if (member := _member(one)) is not None]
-    shift_class = {one.pair: one.class_name for one in found if one.half == SPLITS[1]}
+    members = [member for episode in run.episodes if (member := _member(episode)) is not None]
+    shift_class = {one.pair: one.class_name for one in members if one.half == SPLITS[1]}
     return [
         Member(
             pair=one.pair,
@@ -234,7 +232,7 @@ def members_of(run: RunScore) -> list[Member]:
             score=one.score,
             class_name=shift_class.get(one.pair, one.class_name),
         )
-        for one in found
+        for one in members
     ]
 
 
@@ -275,9 +273,9 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
         folder: Folder of the run; without it, results that need the records are left out.
     """
     members = [one for one in members_of(run) if one.score.metrics["driving_score"] >= 0.0]
-    if not {one.half for one in members} >= set(SPLITS):
+    if not {member.half for member in members} >= set(SPLITS):
         return None
-    rows = [one.row() for one in members]
+    rows = [member.row() for member in members]
     if folder is None:
         found = headline_gap(rows, None)
     else:
@@ -300,8 +298,8 @@ def pair_strengths(run: RunScore, folder: Path) -> dict[str, Any]:
 
 def _both(members: Sequence[Member]) -> list[tuple[Member, Member]]:
     """Base and shift of each pair and seed that has both."""
-    by_key = {(one.pair, one.seed, one.half): one for one in members}
-    keys = dict.fromkeys((one.pair, one.seed) for one in members)
+    by_key = {(member.pair, member.seed, member.half): member for member in members}
+    keys = dict.fromkeys((member.pair, member.seed) for member in members)
     return [
         (by_key[*key, SPLITS[0]], by_key[*key, SPLITS[1]])
         for key in keys
@@ -310,7 +308,7 @@ def _both(members: Sequence[Member]) -> list[tuple[Member, Member]]:
 
 
 def _reactions(members: Sequence[Member], folder: Path, notes: list[str]) -> list[Reaction]:
-    found = []
+    reactions = []
     for base, shift in _both(members):
         if CATEGORY_OF.get(shift.class_name) != NO_REACTION_DUE:
             continue
@@ -319,20 +317,20 @@ def _reactions(members: Sequence[Member], folder: Path, notes: list[str]) -> lis
         except DataError as problem:
             notes.append(f"pair {shift.pair}, seed {shift.seed}: {problem}")
             continue
-        found.append(
+        reactions.append(
             reaction_of(*drives, pair=shift.pair, class_name=shift.class_name, seed=shift.seed)
         )
-    return found
+    return reactions
 
 
 def _cues(members: Sequence[Member], folder: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    cues: dict[str, str] = {}
     for base, shift in _both(members):
-        if shift.class_name != PERMUTED or shift.pair in found:
+        if shift.class_name != PERMUTED or shift.pair in cues:
             continue
         before, after = (things_of(_record(folder, one)) for one in (base, shift))
-        found[shift.pair] = what_changed(before, after) or "nothing"
-    return found
+        cues[shift.pair] = what_changed(before, after) or "nothing"
+    return cues
 
 
 def _counterfactual(

@@ -289,7 +289,7 @@ def _suspicions(
         reasons: dict[str, list[str]] = defaultdict(list)
         partners: dict[str, str] = {}
         of_files = [
-            {"record": one.source, "reason": one.reason} for one in odd_files if one.kind == kind
+            {"record": odd.source, "reason": odd.reason} for odd in odd_files if odd.kind == kind
         ]
         for one in [*found, *of_files]:
             reason = _PARTNER.sub(r"\1 another record", one["reason"])

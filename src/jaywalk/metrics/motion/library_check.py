@@ -6,7 +6,7 @@ Checks of a played clip cover feet, facing and continuity of bones in the world.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,12 +87,12 @@ def played_figures(
     way, walks = travel_rad(bones_m[:, index["crl_hips__C"]], delta_s)
     off = wrap_angle(facing_rad(bones_m, rig) - way)
     off_deg = np.rad2deg(np.abs(off[walks]))
-    told = velocity_mps[1:, :2] - np.diff(actor[:, :2], axis=0) / delta_s
+    error = velocity_mps[1:, :2] - np.diff(actor[:, :2], axis=0) / delta_s
     return {
         "ticks": len(bones_m),
         "way_m": float(np.linalg.norm(np.diff(actor[:, :2], axis=0), axis=1).sum()),
         "speed_mps": float(np.linalg.norm(velocity_mps[:, :2], axis=1).mean()),
-        "velocity_error_mps_max": float(np.linalg.norm(told, axis=1).max()),
+        "velocity_error_mps_max": float(np.linalg.norm(error, axis=1).max()),
         "stance_slip_mps": stance_slip_mps(balls, 1.0 / delta_s, standing),
         "foot_skating_ratio": foot_skating_ratio(balls, 1.0 / delta_s),
         "penetration_m": penetration_m(balls, standing),
@@ -114,7 +114,6 @@ def _turns_deg(relative: FloatArray, rig: str) -> FloatArray:
 
 
 _LED: Final = ("crl_hips", "crl_thigh", "crl_leg", "crl_foot")
-_WORST: Final = ("fk_error_deg_max", "bone_length_std_m", "penetration_m")
 # Exchanges y and z: SMPL's axes to those of the walker's mesh.
 _M: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
@@ -175,13 +174,49 @@ def rig_balls_m(posed: RigClip, joints_m: FloatArray) -> tuple[FloatArray, float
     return joints_m[:, toes], float(rig.rest_mesh[toes, 2].mean())
 
 
-def check_clip(library: MotionLibrary, name: str) -> dict[str, Any]:
+class RigFigures(TypedDict):
+    """Figures of one clip on one of CARLA's rigs."""
+
+    fk_error_deg_max: float
+    bone_length_std_m: float
+    foot_skating_ratio: float
+    stance_slip_mps: float
+    penetration_m: float
+    jitter_mps3: float
+
+
+_ClipFigures = TypedDict(
+    "_ClipFigures",
+    {
+        "name": str,
+        "class": str,
+        "duration_s": float,
+        "speed_mps": float,
+        "fk_error_deg_max": float,
+        "bone_length_std_m": float,
+        "penetration_m": float,
+        "foot_skating_ratio": float,
+        "stance_slip_mps": dict[str, Any],
+        "jitter_mps3": float,
+        "rigs": dict[str, RigFigures],
+    },
+)
+
+
+class LibraryFigures(TypedDict):
+    """Figures of clips and of all of them together, as ``motion check --json`` prints them."""
+
+    clips: list[_ClipFigures]
+    total: dict[str, Any]
+
+
+def check_clip(library: MotionLibrary, name: str) -> _ClipFigures:
     """Figures of one clip; those of the rigs under their names."""
     motion = library.motion(name)
     balls = balls_m(motion)[..., [2, 0, 1]]  # z up
     standing = motion.body_scale * BALL_HEIGHT_M
     source_slip = stance_slip_mps(balls, motion.rate_hz, standing)
-    rigs: dict[str, dict[str, float]] = {}
+    rigs: dict[str, RigFigures] = {}
     for rig in library.meta["policies"]:
         posed = library.on_rig(name, rig)
         joints = posed.joints_m()
@@ -202,7 +237,9 @@ def check_clip(library: MotionLibrary, name: str) -> dict[str, Any]:
         "class": library.columns["class"][row],
         "duration_s": motion.duration_s,
         "speed_mps": path_speed_mps(motion),
-        **{key: max(rigs[rig][key] for rig in rigs) for key in _WORST},
+        "fk_error_deg_max": max(figures["fk_error_deg_max"] for figures in rigs.values()),
+        "bone_length_std_m": max(figures["bone_length_std_m"] for figures in rigs.values()),
+        "penetration_m": max(figures["penetration_m"] for figures in rigs.values()),
         "foot_skating_ratio": foot_skating_ratio(balls, motion.rate_hz),
         "stance_slip_mps": {
             "source": source_slip,
@@ -213,17 +250,19 @@ def check_clip(library: MotionLibrary, name: str) -> dict[str, Any]:
     }
 
 
-def check_library(library: MotionLibrary, names: Iterable[str] | None = None) -> dict[str, Any]:
+def check_library(library: MotionLibrary, names: Iterable[str] | None = None) -> LibraryFigures:
     """Figures of the clips and of all of them together, as ``motion check --json`` prints them."""
     clips = [check_clip(library, name) for name in (names or library.names)]
     return {"clips": clips, "total": _total(library, clips)}
 
 
-def _total(library: MotionLibrary, clips: list[dict[str, Any]]) -> dict[str, Any]:
+def _total(library: MotionLibrary, clips: list[_ClipFigures]) -> dict[str, Any]:
     if not clips:
         return {"clips": 0, "problems": list(library.meta["problems"])}
 
-    def mean(key: str) -> float:
+    def mean(
+        key: Literal["foot_skating_ratio", "penetration_m", "jitter_mps3", "speed_mps"],
+    ) -> float:
         return float(np.mean([clip[key] for clip in clips]))
 
     sources = [clip["stance_slip_mps"]["source"] for clip in clips]

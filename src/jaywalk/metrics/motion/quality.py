@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,11 +146,37 @@ def _heights(ground: Ground, balls: FloatArray, actor: FloatArray, out: FloatArr
             out[i, side] = surface_height(ground, balls[i, side, 0], balls[i, side, 1], actor[i, 2])
 
 
-def summarise_quality(people: Sequence[PersonQuality]) -> dict[str, Any]:
+class GroupQuality(TypedDict):
+    """Figures of some people; None where there is nothing to divide by."""
+
+    people: int
+    person_minutes: float
+    pops: int
+    bone_step_deg_max: float
+    step_m_max: float
+    stance_slip_mps: float | None
+    slide_share: float | None
+    sunk_share: float | None
+    floating_share: float | None
+    sole_height_m: float | None
+
+
+class QualitySummary(TypedDict):
+    """Figures over people, as ``motion quality --json`` prints them.
+
+    ``groups`` are by intended class and ``all``; ``worst`` lists people by kind of flaw.
+    """
+
+    limits: dict[str, float]
+    groups: dict[str, GroupQuality]
+    worst: dict[str, list[dict[str, Any]]]
+
+
+def summarise_quality(people: Sequence[PersonQuality]) -> QualitySummary:
     """Figures over people, by class and all together, with the worst of each kind."""
     groups: dict[str, list[PersonQuality]] = {"all": list(people)}
-    for one in people:
-        groups.setdefault(one.intended or "unknown", []).append(one)
+    for person in people:
+        groups.setdefault(person.intended or "unknown", []).append(person)
     return {
         "limits": {
             "pop_deg": POP_DEG,
@@ -169,7 +195,7 @@ def summarise_quality(people: Sequence[PersonQuality]) -> dict[str, Any]:
     }
 
 
-def _group(people: Sequence[PersonQuality]) -> dict[str, Any]:
+def _group(people: Sequence[PersonQuality]) -> GroupQuality:
     ticks, stance = sum(p.ticks for p in people), sum(p.stance for p in people)
     slip = sum(p.slip_mps * p.stance for p in people)
     return {
@@ -188,4 +214,4 @@ def _group(people: Sequence[PersonQuality]) -> dict[str, Any]:
 
 def _worst(people: Iterable[PersonQuality], by: str, most: int = 5) -> list[dict[str, Any]]:
     ranked = sorted(people, key=lambda p: (-getattr(p, by), p.episode, p.actor))
-    return [asdict(one) for one in ranked[:most] if getattr(one, by)]
+    return [asdict(person) for person in ranked[:most] if getattr(person, by)]

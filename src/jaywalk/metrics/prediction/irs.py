@@ -181,10 +181,10 @@ def _estimate(
     if resamples == 0:
         value = float(ranked(np.ones((1, ranked.n_tracks)))[0])
         return Estimate(value, nothing, ranked.n_tracks, None), notes
-    found = bca(
+    estimate = bca(
         ranked, ranked.n_tracks, resamples=resamples, level=level, seed=seed, bounds=(0.0, 1.0)
     )
-    return found, notes + ([found.warning] if found.warning else [])
+    return estimate, notes + ([estimate.warning] if estimate.warning else [])
 
 
 def _balanced(data: Scored, codes: IntArray) -> Scored:

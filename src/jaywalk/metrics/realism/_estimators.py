@@ -70,10 +70,10 @@ def series_log_likelihood(
         pool_objects: Use one histogram for all objects of the scene.
     """
     if pool_objects:
-        found = series_log_likelihood(
+        likelihood = series_log_likelihood(
             log.reshape(1, -1), sim.reshape(len(sim), 1, -1), histogram, count_nan=count_nan
         )
-        return found.reshape(log.shape)
+        return likelihood.reshape(log.shape)
     return _log_probability(
         np.ascontiguousarray(log),
         np.ascontiguousarray(sim),

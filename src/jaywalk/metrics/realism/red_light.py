@@ -27,7 +27,7 @@ _SAME_WAY = 0.7
 
 def _directions(lines: Polylines, *, at_end: bool) -> NDArray[np.float64]:
     """Unit vectors of the first or last piece of every line; zero for a single point."""
-    found = np.zeros((len(lines), 2))
+    directions = np.zeros((len(lines), 2))
     for i in range(len(lines)):
         points = lines.points_m[lines.offsets[i] : lines.offsets[i + 1], :2].astype(np.float64)
         steps = np.diff(points, axis=0)
@@ -35,8 +35,8 @@ def _directions(lines: Polylines, *, at_end: bool) -> NDArray[np.float64]:
         moving = np.flatnonzero(length > 1e-3)
         if len(moving):
             k = moving[-1] if at_end else moving[0]
-            found[i] = steps[k] / length[k]
-    return found
+            directions[i] = steps[k] / length[k]
+    return directions
 
 
 def lane_successors(lines: Polylines) -> list[list[int]]:

@@ -123,13 +123,13 @@ def find_collisions(
     rules = rules or CollisionRules()
     ego = int(tracks.number[tracks.ego])
     kinds = actor_values(record, c.KIND)
-    found = []
+    collisions = []
     for row in contact_rows(record, ego).iter_rows(named=True):
         seen = _from_ego(row, ego)
         if (seen[c.OTHER_TYPE_ID] or "") in GROUND:
             continue
-        found.append(_collision(seen, kinds, tracks, rules))
-    return _merge(found, tracks, rules)
+        collisions.append(_collision(seen, kinds, tracks, rules))
+    return _merge(collisions, tracks, rules)
 
 
 def expected_injuries(collisions: Iterable[Collision]) -> tuple[float, float]:

@@ -225,10 +225,10 @@ def forecast_errors_of(episode: MetricInput) -> list[ForecastError]:
 def _over_all_sources(episode: MetricInput, name: str) -> MetricResult:
     """Mean over all forecasts of all sources; an agent usually has one."""
     errors = episode.shared(forecast_errors_of)
-    total = sum(one.forecasts for one in errors)
+    total = sum(error.forecasts for error in errors)
     if not total:
         return NOT_APPLICABLE
-    parts = [getattr(one, name) * one.forecasts for one in errors if one.forecasts]
+    parts = [getattr(error, name) * error.forecasts for error in errors if error.forecasts]
     return MetricResult.of(float(sum(parts)) / total, n=total)
 
 

@@ -51,11 +51,11 @@ class StopLine:
 def light_lines(record: Record) -> list[StopLine]:
     """One line per lane that a traffic light stops, from its stop waypoints."""
     rows = landmark_rows(record, TRAFFIC_LIGHT)
-    found = []
+    lines = []
     for actor, points in rows.select(c.ACTOR, c.STOP_WAYPOINTS).iter_rows():
         for point in points or ():
             yaw = math.radians(point[c.YAW_DEG])
-            found.append(
+            lines.append(
                 StopLine(
                     actor=actor,
                     x_m=point[c.X_M],
@@ -65,7 +65,7 @@ def light_lines(record: Record) -> list[StopLine]:
                     half_width_m=max(point[c.LANE_WIDTH_M] / 2.0, _LEAST_HALF_M),
                 )
             )
-    return found
+    return lines
 
 
 def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) -> list[StopLine]:
@@ -75,14 +75,14 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
     (yaw of the sign less 90), as CARLA places signs.
     """
     rows = landmark_rows(record, *type_ids)
-    found = []
+    lines = []
     for row in rows.iter_rows(named=True):
         if row[c.TRIGGER_X_M] is None:
             continue
         yaw = math.radians(row[c.YAW_DEG])
         cos, sin = math.cos(yaw), math.sin(yaw)
         turned = math.radians(row[c.YAW_DEG] + (row[c.TRIGGER_YAW_DEG] or 0.0) - 90.0)
-        found.append(
+        lines.append(
             StopLine(
                 actor=row[c.ACTOR],
                 x_m=row[c.X_M] + row[c.TRIGGER_X_M] * cos - row[c.TRIGGER_Y_M] * sin,
@@ -92,7 +92,7 @@ def sign_lines(record: Record, type_ids: tuple[str, ...] = ("traffic.stop",)) ->
                 half_width_m=max(row[c.TRIGGER_HALF_X_M] or 0.0, _LEAST_HALF_M),
             )
         )
-    return found
+    return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ class HabitSummary:
 
 def is_habit(run: RunScore) -> bool:
     """Return whether a run has posed people, scored by Jaywalk's protocol."""
-    return any(one.detail.get("posed") for one in run.episodes)
+    return any(episode.detail.get("posed") for episode in run.episodes)
 
 
 def summarise_habit(
@@ -100,24 +100,26 @@ def summarise_habit(
         resamples: Bootstrap replicates.
         irs_resamples: Those of IRS, which is slow to compute.
     """
-    episodes = [one for one in run.episodes if "people_hit" in one.detail]
+    episodes = [episode for episode in run.episodes if "people_hit" in episode.detail]
     hits = [
-        {**hit, "episode": one.episode_id} for one in episodes for hit in one.detail["people_hit"]
+        {**hit, "episode": episode.episode_id}
+        for episode in episodes
+        for hit in episode.detail["people_hit"]
     ]
     samples, variants = [pl.DataFrame(schema=SCHEMA)], []
-    for one in episodes:
-        if not (one.folder and (folder / one.folder).is_dir()):
+    for episode in episodes:
+        if not (episode.folder and (folder / episode.folder).is_dir()):
             continue
-        record = open_record(folder / one.folder)
+        record = open_record(folder / episode.folder)
         variants.append(record.episode.variant)
-        tracks = load_tracks(record) if one.detail.get("forecasts") else None
+        tracks = load_tracks(record) if episode.detail.get("forecasts") else None
         if tracks is not None:
-            samples.append(read_foresight(record, tracks, scenario_of(one)))
+            samples.append(read_foresight(record, tracks, scenario_of(episode)))
     foresight = pl.concat(samples)
     return HabitSummary(
         variant=", ".join(dict.fromkeys(variants)),
         episodes=len(episodes),
-        km=math.fsum(km_of(one) for one in episodes),
+        km=math.fsum(km_of(episode) for episode in episodes),
         figures=_figures(episodes, foresight, resamples, irs_resamples),
         foresight=foresight,
         hits=hits,
@@ -126,31 +128,31 @@ def summarise_habit(
 
 def irs_groups(foresight: pl.DataFrame, by: str) -> dict[str, dict[str, float | None]]:
     """IRS at each horizon by class or side; None where too few were inside or outside."""
-    found: dict[str, dict[str, float | None]] = {}
+    groups: dict[str, dict[str, float | None]] = {}
     column = FORESIGHT_GROUPS[by]
     for (group,), rows in foresight.sort(column).group_by(column, maintain_order=True):
         values = {}
         for horizon_s in sorted(rows["horizon_s"].unique()):
             value = irs_of(rows, horizon_s, resamples=0).value
             values[f"irs_{horizon_s:.0f}s"] = value if math.isfinite(value) else None
-        found[str(group)] = values
-    return found
+        groups[str(group)] = values
+    return groups
 
 
 def _figures(
     episodes: Sequence[EpisodeScore], foresight: pl.DataFrame, resamples: int, irs_resamples: int
 ) -> dict[str, Figure]:
-    found = {
+    figures = {
         name: pooled(_pooling(name), episodes, resamples=resamples).scaled(
             100.0 if name.endswith(_PERCENT) else 1.0
         )
         for name in _METRIC_OF
     }
-    if not any(km_of(one) > 0.0 for one in episodes):
-        found |= {name: NOTHING for name in found if name.endswith(PER_KM)}
+    if not any(km_of(episode) > 0.0 for episode in episodes):
+        figures |= {name: NOTHING for name in figures if name.endswith(PER_KM)}
     for name, horizon_s in _IRS.items():
-        found[name] = _irs(foresight, horizon_s, irs_resamples)
-    return found
+        figures[name] = _irs(foresight, horizon_s, irs_resamples)
+    return figures
 
 
 def figure_label(name: str) -> str:

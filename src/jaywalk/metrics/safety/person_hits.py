@@ -190,7 +190,7 @@ def judge_hits(
     """Judge the collisions of an episode that are hits of people by the moving ego."""
     rules = rules or BrakingRules()
     hits = [one for one in found if one.what == PERSON and not one.ego_stood]
-    hits = [one for one in hits if one.other is not None]
+    hits = [hit for hit in hits if hit.other is not None]
     if not hits:
         return []
     stories, (weather, wetness) = read_stories(record), weather_of(record)
@@ -198,13 +198,13 @@ def judge_hits(
         _judged(
             record,
             tracks,
-            one,
-            stories.get(one.other or 0, Story(actor=one.other or 0)),
+            hit,
+            stories.get(hit.other or 0, Story(actor=hit.other or 0)),
             weather,
             rules,
             wetness,
         )
-        for one in hits
+        for hit in hits
     ]
 
 

@@ -13,7 +13,6 @@ from jaywalk.metrics.driving.baseline import (
     Baseline,
     BaselineEpisode,
     BaselineRun,
-    Changes,
     ProtocolScore,
     check_names,
     entry_of,
@@ -23,6 +22,7 @@ from jaywalk.metrics.driving.baseline import (
     rounded,
     write_baseline,
 )
+from jaywalk.metrics.driving.baseline_changes import Changes
 from jaywalk.metrics.driving.inspected import facts_of, inspection_line, split_inspected
 
 

@@ -6,10 +6,10 @@ from driving_scenes import HALF_LENGTH_M, LANE_Y, cruise, light, stand, write_dr
 
 from jaywalk.core.errors import DataError
 from jaywalk.metrics.driving._public_score import score_public
-from jaywalk.metrics.driving.criteria._blocked import find_blocked
 from jaywalk.metrics.driving.criteria._collision import find_collisions
 from jaywalk.metrics.driving.criteria._emergency import find_not_yielded, find_scenario_timeouts
 from jaywalk.metrics.driving.criteria._ending import (
+    find_blocked,
     find_completion,
     find_deviation,
     find_route_timeout,

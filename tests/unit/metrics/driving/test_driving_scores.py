@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.metrics.driving import _leaderboard as leaderboard
 from jaywalk.metrics.driving import bench2drive
 from jaywalk.metrics.driving.penalties import PROTOCOLS
 from jaywalk.metrics.driving.results import read_results
-from jaywalk.metrics.driving.results_score import score_results
+from jaywalk.metrics.driving.results_score import score_leaderboard, score_results
 from jaywalk.metrics.generalization import _public as fail2drive
 from jaywalk.metrics.generalization import gap
 from jaywalk.metrics.generalization.split import CATEGORIES, published_split
@@ -210,10 +209,10 @@ def test_leaderboard_counts_announced_routes_as_zero(tmp_path):
     hit = make.record(1, infractions=HIT, scores=make.scores(100, 0.6))
     make.write(tmp_path / "mine" / "a.json", hit, make.record(2), total=4)
     results = read_results(tmp_path / "mine")
-    got = leaderboard.score(results, PROTOCOLS["leaderboard-2.0"], resamples=200)
+    got = score_leaderboard(results, PROTOCOLS["leaderboard-2.0"], resamples=200)
     assert (got["ds"], got["rc"], got["n"]) == (pytest.approx(40.0), 50.0, 4)
     assert got["infractions"]["collisions_vehicle"]["per_km"] == pytest.approx(2.0)
-    newer = leaderboard.score(results, PROTOCOLS["leaderboard-2.1"], resamples=200)
+    newer = score_leaderboard(results, PROTOCOLS["leaderboard-2.1"], resamples=200)
     assert newer["ds"] == pytest.approx((100 / 1.7 + 100) / 4)
     assert any("scored anew" in line for line in newer["warnings"])
 

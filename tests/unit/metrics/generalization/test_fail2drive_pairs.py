@@ -11,7 +11,7 @@ import score_cards as make
 from scipy import stats
 
 from jaywalk.metrics.generalization._cues import Thing, cue_table, what_changed
-from jaywalk.metrics.generalization.counterfactual import ComparedStretch, Profile, excursions_of
+from jaywalk.metrics.generalization.drive_profile import ComparedStretch, Profile, excursions_of
 from jaywalk.metrics.generalization.gap import PairedRow, gap_of, headline_gap
 from jaywalk.metrics.generalization.run_pairs import (
     members_of,

@@ -1,9 +1,10 @@
-"""Time and reason of a route's end under a protocol, from three tests.
+"""Time and reason of a route's end under a protocol, from four tests.
 
 - Route completion: share of the dense route that the ego has passed, and the tick of completion.
 - In-route test: the ego may not be 30 m away from the route, nor 15 m away for 30 % of it.
 - Route time-out: a time limit that grows with the distance driven or follows from the length of
   the route.
+- Blocked: the ego stood for too long. Scenarios that block the road suspend this test.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.units import MPS_TO_KMH
-from jaywalk.metrics.driving.criteria._blocked import find_blocked
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
 from jaywalk.metrics.driving.criteria._scene import CriteriaScene
 from jaywalk.metrics.driving.criteria._track import CriteriaRoute, CriteriaTrack, advance
@@ -202,3 +202,37 @@ def how_it_broke_off(episode: Episode) -> str:
     if any(part in episode.end_reason for part in _SERVER_GONE):
         return SIMULATION_CRASHED
     return ""
+
+
+_STANDING_MPS: Final = 0.1
+
+
+def find_blocked(scene: CriteriaScene, rules: Rules) -> Event | None:
+    """The event that ends the route, if any."""
+    track = scene.track
+    active, switched = is_active(scene, rules, "blocked")
+    standing = track.speed_mps < _STANDING_MPS
+    valid = ~standing | switched
+    valid[0] = True
+    since = np.maximum.accumulate(np.where(valid, np.arange(len(track)), 0))
+    stood_s = track.game_s - track.game_s[since]
+    blocked = np.flatnonzero(active & standing & (stood_s > rules.blocked_s))
+    if not len(blocked):
+        return None
+    row = int(blocked[0])
+    message = f"Agent got blocked at {place_text(track.place_m[row])}"
+    return Event(key="vehicle_blocked", row=row, message=message)
+
+
+def is_active(
+    scene: CriteriaScene, rules: Rules, criterion: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether a criterion is active at each row, and the rows where it was switched."""
+    n = len(scene.track)
+    active, switched = np.ones(n, np.bool_), np.zeros(n, np.bool_)
+    for switch in scene.switches if rules.scenario_criteria else ():
+        if switch.criterion == criterion:
+            row = scene.track.row_of(switch.tick)
+            active[row:] = switch.active
+            switched[row : row + 1] = True
+    return active, switched

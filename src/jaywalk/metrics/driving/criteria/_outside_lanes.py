@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.metrics.driving.criteria._blocked import is_active
+from jaywalk.metrics.driving.criteria._ending import is_active
 from jaywalk.metrics.driving.criteria._rules import Event, Rules
 from jaywalk.metrics.driving.criteria._scene import CriteriaScene
 from jaywalk.metrics.driving.criteria._track import CriteriaRoute

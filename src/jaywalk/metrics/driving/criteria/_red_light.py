@@ -48,8 +48,8 @@ def find_red_lights(scene: CriteriaScene, rules: Rules) -> list[Event]:
 def _rows_at_red(scene: CriteriaScene, light: CriteriaLight) -> list[int]:
     red = np.flatnonzero(light.state == RED)
     away = np.linalg.norm(scene.track.place_m[red] - light.centre_m, axis=1)
-    found: list[int] = red[away <= _NEAR_M].tolist()
-    return found
+    rows: list[int] = red[away <= _NEAR_M].tolist()
+    return rows
 
 
 def stop_lines(scene: CriteriaScene, light: CriteriaLight) -> list[LaneEnd]:

@@ -69,12 +69,12 @@ class CriteriaLight(Landmark):
 
 def landmarks_of(rows: pl.DataFrame, server_ids: dict[int, int], type_part: str) -> list[Landmark]:
     """Lights or signs whose type contains ``type_part`` and that have a trigger box."""
-    found = rows.filter(
+    landmarks = rows.filter(
         pl.col(c.TYPE_ID).str.contains(type_part, literal=True)
         & pl.col(c.TRIGGER_X_M).is_not_null()
         & pl.col(c.TRIGGER_HALF_X_M).is_not_null()
     )
-    return [_landmark(row, server_ids) for row in found.iter_rows(named=True)]
+    return [_landmark(row, server_ids) for row in landmarks.iter_rows(named=True)]
 
 
 def _landmark(row: dict[str, Any], server_ids: dict[int, int]) -> Landmark:
@@ -128,13 +128,13 @@ def collision_tests(actors: pl.DataFrame, ego: int) -> list[tuple[int, int]]:
 
     A test hangs its sensor up on its first tick, so it is seen from the next one on.
     """
-    found = actors.filter(
+    tests = actors.filter(
         (pl.col(c.TYPE_ID) == _COLLISION_SENSOR)
         & (pl.col(c.PARENT) == ego)
         & (pl.col(c.ROLE_NAME) != _OWN_SENSOR)
         & (pl.col(c.FIRST_TICK) > 0)
     ).sort(c.FIRST_TICK, c.ACTOR)
-    return [(first - 1, last) for first, last in found.select(c.FIRST_TICK, c.LAST_TICK).rows()]
+    return [(first - 1, last) for first, last in tests.select(c.FIRST_TICK, c.LAST_TICK).rows()]
 
 
 def spans_seen(
@@ -269,7 +269,7 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
     server_ids = dict(zip(actors[c.ACTOR], actors[c.SERVER_ID], strict=True))
     landmarks = landmark_rows(record)
     lights = landmarks_of(landmarks, server_ids, "traffic_light")
-    again = [(one.first_tick, _last(one)) for one in spans if one.counts_collisions_again]
+    again = [(span.first_tick, _last(span)) for span in spans if span.counts_collisions_again]
     return CriteriaScene(
         track=track,
         route=route,
@@ -319,8 +319,8 @@ def _touches(events: pl.DataFrame, ego: int, server_ids: dict[int, int]) -> tupl
 
 def _emergency(actors: pl.DataFrame) -> tuple[int, ...]:
     marked = pl.col(c.ATTRIBUTES).str.contains(r'"special_type":\s*"emergency"')
-    found = actors.filter((pl.col(c.KIND) == "vehicle") & marked)
-    return tuple(found[c.ACTOR].to_list())
+    emergency = actors.filter((pl.col(c.KIND) == "vehicle") & marked)
+    return tuple(emergency[c.ACTOR].to_list())
 
 
 def _route_line(record: Record, town: Town) -> CriteriaRoute | None:

@@ -95,7 +95,7 @@ class Switch:
 
 def spans_of(events: pl.DataFrame, scenarios: list[dict[str, Any]]) -> list[Span]:
     """Lives of the scenarios that started."""
-    types = {str(one.get("name", "")): str(one.get("type", "")) for one in scenarios}
+    types = {str(scenario.get("name", "")): str(scenario.get("type", "")) for scenario in scenarios}
     ends = (c.KIND, "scenario_end", TIMED_OUT)
     spans = []
     for start in events.filter(pl.col(c.KIND) == "scenario_start").iter_rows(named=True):
@@ -142,7 +142,7 @@ def switches_of(events: pl.DataFrame, spans: list[Span]) -> list[Switch]:
 
 def _detail(row: dict[str, Any]) -> dict[str, Any]:
     try:
-        found = json.loads(row[c.DETAIL] or "{}")
+        detail = json.loads(row[c.DETAIL] or "{}")
     except json.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return detail if isinstance(detail, dict) else {}

@@ -73,7 +73,7 @@ def _known(features: CaseFeatures) -> list[tuple[str, float]]:
 
 def density_costs(features: CaseFeatures) -> dict[str, float]:
     """Mean negative log density by bucket, over the features of each that the log has."""
-    found: dict[str, list[float]] = {KINEMATIC: [], INTERACTIVE: [], MAP_BASED: []}
+    costs: dict[str, list[float]] = {KINEMATIC: [], INTERACTIVE: [], MAP_BASED: []}
     for name, scale in _known(features):
         mask = series_mask(name, features)
         if mask.any():
@@ -82,8 +82,8 @@ def density_costs(features: CaseFeatures) -> dict[str, float]:
                 clipped(name, features.sim.series[name]),
                 scale,
             )
-            found[_BUCKET_OF[name]].append(-float(log_p[mask].mean()))
-    return {f"{k}_density": float(np.mean(v)) if v else math.nan for k, v in found.items()}
+            costs[_BUCKET_OF[name]].append(-float(log_p[mask].mean()))
+    return {f"{k}_density": float(np.mean(v)) if v else math.nan for k, v in costs.items()}
 
 
 def timing_cost(features: CaseFeatures) -> float:

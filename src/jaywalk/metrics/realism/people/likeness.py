@@ -81,12 +81,12 @@ def _median(curve: NDArray[np.float64], feature: str) -> float:
 
 def _halves(rows: Cumulative, step: float, feature: str) -> float:
     rng = stream(0, "realism", "people_halves", feature)
-    found = []
+    halves = []
     for _ in range(_SPLITS):
         order = rng.permutation(len(rows))
         a, b = rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]
-        found.append(float(_distance(a.mean(axis=0), b.mean(axis=0), step)))
-    return float(np.mean(found))
+        halves.append(float(_distance(a.mean(axis=0), b.mean(axis=0), step)))
+    return float(np.mean(halves))
 
 
 def straight_people(reference: PeopleSet) -> PeopleSet:
@@ -170,17 +170,17 @@ def likeness_to(
 ) -> Mapping[str, FeatureLikeness]:
     """Compare people with recorded ones; features that fewer than five people show are left out."""
     sets = (ours, reference.recorded, reference.random, reference.straight)
-    found = {}
+    likeness = {}
     for feature in FEATURES:
         a, b, c, d = (_cumulative(s, feature) for s in sets)
         if min(len(a), len(b)) >= _MIN_PEOPLE and len(c):
-            found[feature] = _compare(feature, a, b, c, d)
-    if not found:
+            likeness[feature] = _compare(feature, a, b, c, d)
+    if not likeness:
         raise DataError(
             f"'{name}' and '{reference.name}' have too few people with long tracks: "
             f"{len(ours)} and {len(reference.recorded)}; each needs at least {_MIN_PEOPLE}."
         )
-    return found
+    return likeness
 
 
 def people_likeness(ours: PeopleSet, reference: PeopleSet) -> Mapping[str, FeatureLikeness]:
