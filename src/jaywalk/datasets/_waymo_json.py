@@ -30,7 +30,7 @@ def read_waymo_json(path: Path) -> Trajectories:
     """Read one scenario, or a folder of ``*.json``; positions are box centres."""
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files or not files[0].is_file():
-        raise PrerequisiteError(f"'{path}' is no JSON file and no folder of them.")
+        raise PrerequisiteError(f"'{path}' is neither a JSON file nor a folder of them.")
     excluded: Counter[str] = Counter()
     people, vehicles = [], []
     for file in files:

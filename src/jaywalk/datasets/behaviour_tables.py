@@ -220,7 +220,7 @@ def read_tables(folder: Path) -> BehaviourData:
     file = folder / _ABOUT
     if not file.is_file():
         raise PrerequisiteError(
-            f"'{folder}' is no export of behaviour (it has no {_ABOUT}). Make one: "
+            f"'{folder}' is not an export of behaviour (it has no {_ABOUT}). Make one: "
             "jaywalk behaviour export RUN --out DIR."
         )
     try:

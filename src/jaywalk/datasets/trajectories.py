@@ -178,7 +178,7 @@ def read_trajectories(folder: Path) -> Trajectories:
         try:
             table = pl.read_parquet(file)
         except pl.exceptions.PolarsError as problem:
-            raise DataError(f"'{file}' is no readable parquet file: {problem}") from problem
+            raise DataError(f"'{file}' is not a readable parquet file: {problem}") from problem
         missing = [column for column in schema if column not in table.columns]
         if missing:
             raise DataError(f"'{file}' lacks the columns {', '.join(missing)}.")

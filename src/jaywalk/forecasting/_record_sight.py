@@ -234,7 +234,7 @@ class PosingLibraries:
         for digest, folder in self._folders.items():
             if digest not in self._banks:
                 raise UsageError(
-                    f"nobody in these records was posed by '{folder}' (sha256:{digest}); give "
+                    f"no person in these records was posed by '{folder}' (sha256:{digest}); give "
                     "the library the run was made with, or none for our own."
                 )
 

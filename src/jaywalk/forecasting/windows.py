@@ -260,7 +260,7 @@ def _steps(time_s: float, step_s: float) -> int:
     steps = time_s / step_s
     if abs(steps - round(steps)) > 1e-6:
         raise UsageError(
-            f"{time_s:g} s is no multiple of the data's step of {step_s:g} s; choose other times"
+            f"{time_s:g} s is not a multiple of the data's step of {step_s:g} s; choose other times"
         )
     return round(steps)
 

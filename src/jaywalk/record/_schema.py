@@ -320,11 +320,7 @@ EVENTS: Final = Table(
         _col(c.KIND, TEXT, "what happened; see the kinds of events"),
         _col(c.SOURCE, TEXT, "geometry, collision-sensor, scenario, runner or recorder"),
         _opt(c.NAME, TEXT, "scenario, criterion or trigger"),
-        _opt(
-            c.ACTOR,
-            U32,
-            "contact: the ego if it takes part, else the lower number; else: the acting actor",
-        ),
+        _opt(c.ACTOR, U32, "contact: the ego or else the lower number; other events: who acted"),
         _opt(c.OTHER, U32, "contact: the other actor; null for scenery"),
         _opt(c.OTHER_TYPE_ID, TEXT, "contact: type of the other in CARLA's words, also of scenery"),
         *_group(_PLACE, F32, "where it began", null=True),
@@ -377,7 +373,7 @@ FORECASTS: Final = Table(
 
 DEBUG: Final = Table(
     name="debug",
-    meaning="What the agent says it saw and planned.",
+    meaning="What the agent reports that it saw and planned.",
     order=(c.TICK, c.TOPIC),
     columns=(
         _col(c.TICK, I32, "when"),

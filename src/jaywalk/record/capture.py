@@ -1,16 +1,13 @@
 """Capture of one episode from a client's snapshots, tick by tick, into a writer.
 
 The runner, which ticks the world, and the passive recorder, which only watches, both use it. All
-values per tick come from the snapshot; the server is asked once per new actor. The module also
-joins the reports of a collision sensor with the contacts found by geometry.
+values per tick come from the snapshot; the server is asked once per new actor.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +15,15 @@ import numpy as np
 import polars as pl
 
 from jaywalk.record import columns as c
-from jaywalk.record._contacts import MERGE_S, Contact, find_contacts
+from jaywalk.record._contacts import MERGE_S, Hit, find_contacts, join_hits
 from jaywalk.record.episode import Episode
 from jaywalk.record.rows import (
+    CONTROL_COLUMNS,
+    INTEGER_COLUMNS,
     KIND_OTHER,
     KIND_VEHICLE,
     KIND_WALKER,
+    MOTION_COLUMNS,
     NO_CLIP,
     STATE_DTYPE,
     actor_row,
@@ -35,135 +35,7 @@ from jaywalk.record.rows import (
 )
 from jaywalk.record.writer import EpisodeWriter
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """One message of the ego's collision sensor."""
-
-    tick: int
-    other: int | None  # None: scenery
-    other_type_id: str
-    impulse_ns: tuple[float, float, float]
-    place_m: tuple[float, float, float]
-
-    @property
-    def size_ns(self) -> float:
-        """Length of the impulse."""
-        return math.sqrt(sum(part * part for part in self.impulse_ns))
-
-
-def group_hits(hits: Iterable[Hit], merge_ticks: int) -> list[list[Hit]]:
-    """Group messages by contact: same other actor, at most ``merge_ticks`` apart."""
-    latest: dict[tuple[int | None, str], list[Hit]] = {}
-    groups: list[list[Hit]] = []
-    for hit in sorted(hits, key=lambda hit: hit.tick):
-        key = hit.other, hit.other_type_id
-        group = latest.get(key)
-        if group is None or hit.tick - group[-1].tick > merge_ticks:
-            group = latest[key] = []
-            groups.append(group)
-        group.append(hit)
-    return groups
-
-
-def join_hits(
-    ego: int,
-    hits: Iterable[Hit],
-    contacts: list[Contact],
-    merge_ticks: int,
-    velocity_before: Callable[[int], tuple[float, float]],
-) -> tuple[list[Contact], list[dict[str, Any]]]:
-    """Return contacts with their impulses, and events for sensor hits that geometry did not find.
-
-    Args:
-        ego: Actor that wears the sensor.
-        hits: Messages of the sensor.
-        contacts: Contacts found by geometry.
-        merge_ticks: Messages this far apart belong together.
-        velocity_before: Velocity (x, y) of the ego at the last tick before a tick.
-    """
-    joined = list(contacts)
-    alone: list[dict[str, Any]] = []
-    for group in group_hits(hits, merge_ticks):
-        first, last = group[0], group[-1]
-        total = sum(hit.size_ns for hit in group)
-        for k, contact in enumerate(joined):
-            same = (contact.actor, contact.other) == (ego, first.other)
-            near = first.tick <= contact.end_tick + merge_ticks
-            if same and near and last.tick >= contact.tick - merge_ticks:
-                total += contact.impulse_ns or 0.0
-                joined[k] = replace(contact, impulse_ns=total)
-                break
-        else:
-            alone.append(_event(ego, first, last, total, velocity_before(first.tick)))
-    return joined, alone
-
-
-def _event(
-    ego: int, first: Hit, last: Hit, total_ns: float, velocity: tuple[float, float]
-) -> dict[str, Any]:
-    vx, vy = velocity
-    flat = math.hypot(*first.impulse_ns[:2])
-    row: dict[str, Any] = {
-        c.TICK: first.tick,
-        c.END_TICK: last.tick,
-        c.ACTOR: ego,
-        c.OTHER: first.other,
-        c.OTHER_TYPE_ID: first.other_type_id,
-        c.SPEED_MPS: math.hypot(vx, vy),
-        c.IMPULSE_NS: total_ns,
-    }
-    row |= dict(zip((c.X_M, c.Y_M, c.Z_M), first.place_m, strict=True))
-    if flat > 0.0:
-        nx, ny = first.impulse_ns[0] / flat, first.impulse_ns[1] / flat
-        row |= {c.NORMAL_X: nx, c.NORMAL_Y: ny, c.CLOSING_MPS: max(-(vx * nx + vy * ny), 0.0)}
-    return row
-
-
 _FLUSH_ROWS: Final = 4096
-_MOTION: Final = (
-    c.X_M,
-    c.Y_M,
-    c.Z_M,
-    c.PITCH_DEG,
-    c.YAW_DEG,
-    c.ROLL_DEG,
-    c.VX_MPS,
-    c.VY_MPS,
-    c.VZ_MPS,
-    c.WX_DPS,
-    c.WY_DPS,
-    c.WZ_DPS,
-    c.AX_MPS2,
-    c.AY_MPS2,
-    c.AZ_MPS2,
-)
-_CONTROL: Final = (
-    c.THROTTLE,
-    c.STEER,
-    c.BRAKE,
-    c.SPEED_LIMIT_KMH,
-    c.WALK_X,
-    c.WALK_Y,
-    c.WALK_Z,
-    c.WALK_SPEED_MPS,
-    c.CLIP_PHASE,
-    c.CLIP_BLEND,
-)
-_WHOLE: Final = (
-    c.ACTOR,
-    c.TICK,
-    "family",
-    c.HAND_BRAKE,
-    c.REVERSE,
-    c.MANUAL_GEAR,
-    c.GEAR,
-    c.AT_LIGHT,
-    c.LIGHT_STATE,
-    c.LAMPS,
-    c.JUMP,
-    c.CLIP,
-)
 _SETTLED: Final = frozenset({"light", "sign"})
 _NO_WALK: Final = (0.0, 0.0, 0.0, 0.0)
 _NO_DRIVE: Final = (0.0, 0.0, 0.0, 0.0)
@@ -421,10 +293,10 @@ class EpisodeCapture:
             return
         rows = np.zeros(self._rows, STATE_DTYPE)
         floats = np.array(self._floats, np.float32).reshape(self._rows, -1)
-        for k, name in enumerate((*_MOTION, *_CONTROL)):
+        for k, name in enumerate((*MOTION_COLUMNS, *CONTROL_COLUMNS)):
             rows[name] = floats[:, k]
         wholes = np.array(self._wholes, np.int64).reshape(self._rows, -1)
-        for k, name in enumerate(_WHOLE):
+        for k, name in enumerate(INTEGER_COLUMNS):
             rows[name] = wholes[:, k]
         self.writer.add_states(rows)
         self._floats, self._wholes, self._rows = [], [], 0

@@ -65,7 +65,7 @@ def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     known = {column.name for column in table.columns}
     for row in ordered:
         if not known.issuperset(row):
-            raise KeyError(f"{sorted(set(row) - known)} is no column of {table.name}")
+            raise KeyError(f"{sorted(set(row) - known)} is not a column of {table.name}")
     return pa.table(
         {k.name: pa.array([row.get(k.name) for row in ordered], k.type) for k in table.columns},
         schema=table.arrow,

@@ -25,6 +25,51 @@ from jaywalk.record.episode import canonical_json
 
 _PLAUSIBLE_MIDDLE_M: Final = 0.5  # middle of the axles from the middle of the box
 
+# Columns of a state as ``EpisodeCapture`` collects them: numbers of motion and control, integers.
+MOTION_COLUMNS: Final = (
+    c.X_M,
+    c.Y_M,
+    c.Z_M,
+    c.PITCH_DEG,
+    c.YAW_DEG,
+    c.ROLL_DEG,
+    c.VX_MPS,
+    c.VY_MPS,
+    c.VZ_MPS,
+    c.WX_DPS,
+    c.WY_DPS,
+    c.WZ_DPS,
+    c.AX_MPS2,
+    c.AY_MPS2,
+    c.AZ_MPS2,
+)
+CONTROL_COLUMNS: Final = (
+    c.THROTTLE,
+    c.STEER,
+    c.BRAKE,
+    c.SPEED_LIMIT_KMH,
+    c.WALK_X,
+    c.WALK_Y,
+    c.WALK_Z,
+    c.WALK_SPEED_MPS,
+    c.CLIP_PHASE,
+    c.CLIP_BLEND,
+)
+INTEGER_COLUMNS: Final = (
+    c.ACTOR,
+    c.TICK,
+    "family",
+    c.HAND_BRAKE,
+    c.REVERSE,
+    c.MANUAL_GEAR,
+    c.GEAR,
+    c.AT_LIGHT,
+    c.LIGHT_STATE,
+    c.LAMPS,
+    c.JUMP,
+    c.CLIP,
+)
+
 
 def kind_of(type_id: str) -> str:
     """Kind of an actor by its blueprint."""

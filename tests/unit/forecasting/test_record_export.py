@@ -126,7 +126,7 @@ def test_heads_and_bodies_of_posed_people(library, tmp_path):
 
 
 def test_a_library_nobody_was_posed_by_is_refused(run, library):
-    with pytest.raises(UsageError, match="nobody in these records was posed by"):
+    with pytest.raises(UsageError, match="no person in these records was posed by"):
         export_records([run], motions=[library])
 
 

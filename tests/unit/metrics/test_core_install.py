@@ -57,7 +57,7 @@ def test_a_record_is_scored_without_any_extra(run):
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_what_needs_an_extra_names_it(run, words, extra):
+def test_a_missing_extra_is_named(run, words, extra):
     ended = core_only(_MAIN, *(run if word == "RUN" else word for word in words))
     assert ended.returncode == 3
     [line] = ended.stderr.splitlines()

@@ -14,6 +14,7 @@ from jaywalk.forecasting.behaviour.sim_frames import read_frames
 from jaywalk.metrics.safety._endangerment import time_to_collision
 from jaywalk.metrics.safety._false_braking import judge_braking
 from jaywalk.record import _contacts as contacts
+from jaywalk.record._touches import ROUND
 from jaywalk.record.bodies import body_shapes
 from jaywalk.record.tracks import load_tracks, read_tracks
 from jaywalk.report._scene import read_scene
@@ -50,7 +51,7 @@ def meadow(seconds=2.0):
 def of_contacts(record):
     shapes = body_shapes(record.actors.collect(), record.states)
     rows = contacts._describe_bodies(shapes).shapes
-    return {k: (*row[:2], bool(row[contacts.ROUND])) for k, row in enumerate(rows)}
+    return {k: (*row[:2], bool(row[ROUND])) for k, row in enumerate(rows)}
 
 
 def of_metrics(record):

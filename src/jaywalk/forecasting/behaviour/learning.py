@@ -128,7 +128,7 @@ def open_model(folder: Path) -> TrainedModel:
     try:
         about = json.loads(read_text(file, "a trained model"))
     except ValueError as problem:
-        raise DataError(f"'{file}' is no JSON: {problem}. Train the model again.") from problem
+        raise DataError(f"'{file}' is not JSON: {problem}. Train the model again.") from problem
     if (
         not isinstance(about, dict)
         or about.get("format") != FORMAT

@@ -83,7 +83,7 @@ def read_exclusions(path: Path, samples: pl.DataFrame) -> frozenset[str]:
             unknown.append(f"line {number}: '{name}'")
     if unknown:
         raise DataError(
-            f"'{path}': {_some(unknown)} is no sample of this task. Ids look like "
+            f"'{path}': {_some(unknown)} is not a sample of this task. Ids look like "
             f"'{samples['sample_id'][0]}'; jaywalk behaviour samples lists them."
         )
     return frozenset(excluded)

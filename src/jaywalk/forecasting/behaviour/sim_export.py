@@ -188,7 +188,7 @@ def export_runs(runs: Iterable[Path], camera: DashCamera | None = None) -> Behav
             routes[video] = record.episode.scenario
             _add_episode(rows, record, video, camera or DashCamera(), places[opendrive.name])
     if not rows["boxes"]:
-        raise DataError("nobody is seen in these runs; are they of the suite habit?")
+        raise DataError("no person is visible in these runs; are they of the suite habit?")
     return _assemble(rows, routes)
 
 

@@ -111,7 +111,7 @@ class Cvae:
         """Size and features of the network."""
         config = self._session.get_modelmeta().custom_metadata_map
         if config.get("kind") != KIND:
-            raise DataError(f"'{self.file}' is no predictor of people; expected kind {KIND}")
+            raise DataError(f"'{self.file}' is not a predictor of people; expected kind {KIND}")
         return config_from(json.loads(config["config"]))
 
     @cached_property
@@ -137,7 +137,7 @@ class Cvae:
                 str(self.file), options, providers=["CPUExecutionProvider"]
             )
         except Exception as problem:
-            raise DataError(f"'{self.file}' is no readable ONNX model: {problem}") from problem
+            raise DataError(f"'{self.file}' is not a readable ONNX model: {problem}") from problem
 
 
 def straight_crops(samples: CvaeSamples, config: CvaeConfig) -> NDArray[np.uint8]:

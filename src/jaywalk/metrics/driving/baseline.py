@@ -251,7 +251,7 @@ def read_baseline(path: Path) -> Baseline:
     except (ValidationError, ValueError) as problem:
         said = " ".join(str(problem).split())[:200]
         raise DataError(
-            f"'{path}' is no baseline: {said}. Restore it with 'git checkout', or make it anew "
+            f"'{path}' is not a baseline: {said}. Restore it with 'git checkout', or make it anew "
             "with 'jaywalk baseline new'."
         ) from problem
     if baseline.format != FORMAT:
@@ -302,7 +302,7 @@ def find_baselines(folder: Path) -> list[str]:
     """
     if not folder.is_dir():
         raise DataError(
-            f"'{folder}' is no folder of baselines. Run this in the repository, or give "
+            f"'{folder}' is not a folder of baselines. Run this in the repository, or give "
             "--baselines DIR."
         )
     return sorted(path.stem for path in folder.glob("*.json"))

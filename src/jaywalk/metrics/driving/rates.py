@@ -84,8 +84,8 @@ def count_names(episodes: Sequence[EpisodeScore]) -> tuple[str, ...]:
 
 def sums(rule: Pooling, episodes: Sequence[EpisodeScore]) -> tuple[FloatArray, FloatArray]:
     """Return the numerator and the denominator of each episode."""
-    assert rule.top is not None, f"'{rule.words}' is no ratio"
-    assert rule.bottom is not None, f"'{rule.words}' is no ratio"
+    assert rule.top is not None, f"'{rule.words}' is not a ratio"
+    assert rule.bottom is not None, f"'{rule.words}' is not a ratio"
     parts = [(float(rule.top(episode)), float(rule.bottom(episode))) for episode in episodes]
     found = np.array(parts, dtype=np.float64).reshape(-1, 2)
     return found[:, 0], found[:, 1]

@@ -121,7 +121,7 @@ def score_leaderboard(
     notes = [f"INCOMPLETE: {missing[0]}; they count as zero"] if missing else []
     if again:
         notes.append(
-            f"scored anew under {protocol.name}, their penalty is of other rules: {listed(again)}"
+            f"scored again under {protocol.name}, their penalty is of other rules: {listed(again)}"
         )
     mean = bootstrap.mean(scores, clusters, resamples=resamples, bounds=(0.0, 100.0))
     if mean.few_clusters:

@@ -51,7 +51,7 @@ def score_run(
     root = Path(folder)
     check_protocol(protocol)
     if not root.is_dir():
-        raise UsageError(f"'{root}' is no folder. Give the folder of a run ('jaywalk run --out').")
+        raise UsageError(f"'{root}' is not a folder. Give the folder of a run (jaywalk run --out).")
     announced = RunFolder(root).announced()
     found = _score_all(root, protocol, scorer)
     if not found.scores and not announced:

@@ -179,7 +179,7 @@ def _same_plan(base: Record, shift: Record) -> None:
         first, second = (getattr(record.episode, name) for record in (base, shift))
         if first != second:
             raise DataError(
-                f"'{base.folder.name}' and '{shift.folder.name}' are no pair: {name} is "
+                f"'{base.folder.name}' and '{shift.folder.name}' are not a pair: {name} is "
                 f"'{first}' and '{second}'."
             )
     for record in (base, shift):

@@ -267,7 +267,7 @@ def with_thresholds(rules: FalseBrakingRules, chosen: Mapping[str, float]) -> Fa
                 break
         else:
             raise UsageError(
-                f"'{name}' is no threshold of false braking; see docs/reference/safety.md."
+                f"'{name}' is not a threshold of false braking; see docs/reference/safety.md."
             )
     return rules
 

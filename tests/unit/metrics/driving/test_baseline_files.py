@@ -147,7 +147,7 @@ def test_changed_records_with_equal_scores_are_told_apart():
     assert (found.is_equal, found.moved, found.moves()) == (False, 0, {})
 
 
-def test_what_moved_and_by_how_much():
+def test_changes_list_moved_scores_and_amounts():
     old = baseline(r1_s1=episode(), r2_s1=episode(), r3_s1=episode())
     new = baseline(
         r1_s1=episode(False, "x", 60.0, collisions_person=1), r2_s1=episode(), r4_s1=episode()
@@ -173,7 +173,7 @@ def test_versions_that_differ_are_noted():
     )
 
 
-def test_what_is_kept_of_a_record(tmp_path):
+def test_a_baseline_entry_of_a_record(tmp_path):
     write_episode(tmp_path / "a", ticks=8, vehicles=1, walkers=1)
     kept = entry_of(jaywalk.record.open(tmp_path / "a"), "digest")
     assert kept.record_hash == "digest"
@@ -189,7 +189,7 @@ def test_accepted_scores_are_those_of_a_run():
     assert run.is_complete
 
 
-def test_what_was_inspected_is_said_of_our_suites_only():
+def test_the_inspection_line_is_for_our_suites_only():
     line = inspection_line("jaywalk/habit-v2", [1, 7])
     assert "seeds 1-3 are development seeds (here also 7)" in line
     assert "routes 1-30" in line

@@ -94,7 +94,7 @@ def test_a_long_push_counts_again(tmp_path):
         ("static.sidewalk", None),
     ],
 )
-def test_what_was_hit_decides_the_price(tmp_path, type_id, key):
+def test_penalty_depends_on_the_type_hit(tmp_path, type_id, key):
     contact = {"tick": 40, "other_type_id": type_id}
     found = hits(tmp_path, [contact, {"tick": 50, "other": 11}])
     # The second is within 5 m of the first, which starts the cool-down even when it is free.
@@ -199,7 +199,7 @@ def test_thin_boxes_are_seen_by_fail2drive_alone(tmp_path):
     assert len(find_stops(scene, F2D)) == 1
 
 
-def test_a_sign_on_another_road_is_none_of_ours(tmp_path):
+def test_a_stop_sign_on_another_road_is_ignored(tmp_path):
     scene = scene_of(tmp_path, cruise(20.0, 50.0, 8.0), stops=[{"x": 60.0}])
     assert not find_stops(scene, LB2)
 
@@ -483,7 +483,7 @@ def test_a_walled_off_road_does_not_raise_the_score(tmp_path):
     assert "driving_score_no_min_speed" not in score_public(other, "bench2drive").metrics
 
 
-def test_a_cap_above_the_limit_slows_nobody(tmp_path):
+def test_a_cap_above_the_limit_leaves_no_car_out(tmp_path):
     note = {
         "tick": 0,
         "kind": "note",
@@ -494,7 +494,7 @@ def test_a_cap_above_the_limit_slows_nobody(tmp_path):
     assert not slowed_by_scenarios(drive).height
 
 
-def test_a_lead_car_that_a_scenario_brakes_is_no_measure(tmp_path):
+def test_a_lead_car_braked_by_a_scenario_is_left_out_of_the_traffic_speed(tmp_path):
     speed = np.full(336, 8.0)
     speed[100:200] = 0.0
     speed[200:240] = np.linspace(0.0, 8.0, 40)
@@ -509,7 +509,7 @@ def test_a_lead_car_that_a_scenario_brakes_is_no_measure(tmp_path):
     assert (found["tick"].min(), found["tick"].max()) == (100, 200)
 
 
-def test_who_queues_behind_a_scenario_is_no_measure(tmp_path):
+def test_cars_queued_behind_a_scenario_are_left_out_of_the_traffic_speed(tmp_path):
     places = cruise(0.0, 100.6, 6.0)
 
     def parked(x, y, **row):

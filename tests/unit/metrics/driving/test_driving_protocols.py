@@ -238,7 +238,7 @@ def test_the_json_form(run):
     assert value["episodes"][0]["folder"] == "episodes/a-s1"
 
 
-def test_what_is_found_is_expected_without_a_list(tmp_path):
+def test_without_a_list_the_routes_of_the_files_are_expected(tmp_path):
     write_drive(tmp_path, FULL)
     score = score_run(tmp_path, "leaderboard-2.0")
     assert score.is_complete

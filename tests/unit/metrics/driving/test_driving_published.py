@@ -125,7 +125,7 @@ def test_categories_and_classes_follow_from_the_raw_files(method):
         assert low <= found["change_percent"] <= high
 
 
-def test_what_each_missing_cue_cost():
+def test_cost_of_each_missing_cue():
     got = score_results(RESULTS, "fail2drive", method="TFv6")
     cost = {one["cue"]: one["change_percent"] for one in got["cues"]}
     assert len(cost) == 5

@@ -120,7 +120,7 @@ def test_seeds_are_pooled_and_missing_ones_named(tmp_path):
     assert got["missing"] == ["seed2/Base_Wall_0095"]
 
 
-def test_what_the_protocol_leaves_out_is_told(tmp_path):
+def test_score_lists_what_the_protocol_ignores(tmp_path):
     folder = fill(
         tmp_path / "mine",
         Base_Wall_0095=make.record(95, status="Failed - Agent couldn't be set up"),

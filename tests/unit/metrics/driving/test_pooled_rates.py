@@ -51,7 +51,7 @@ def found():
     return aggregate(run(*[episode(n, k, h) for n, k, h in zip("abc", KM, HITS, strict=True)]))
 
 
-def test_a_short_episode_does_not_rule_the_rate(found):
+def test_rates_weight_episodes_by_distance(found):
     """Mean of episode ratios: 33.7 per km. Two hits in 1.51 km: 1.3."""
     figure = found.metrics["collisions_person_per_km"]
     assert np.mean(np.array(HITS) / KM) == pytest.approx(33.67, abs=0.01)

@@ -99,7 +99,7 @@ def test_time_to_collision_by_hand():
     assert (ttc[1] == 5.0).all()
 
 
-def test_nobody_follows_across_the_turn_of_angles():
+def test_no_leader_across_the_wrap_of_angles():
     fast, slow = (lambda s: -s * 1.0), (lambda s: -60.0 - s * 0.5)
     same = log_of(scene([(fast, 0.0, 3.1), (slow, 0.0, 3.1)])).series["time_to_collision"][0, 0]
     astride = log_of(scene([(fast, 0.0, 3.1), (slow, 0.0, -3.1)])).series["time_to_collision"][0, 0]
@@ -163,7 +163,7 @@ def test_a_bridge_is_not_the_road_below():
     np.testing.assert_allclose(log.series["distance_to_road_edge"], -5.0, atol=1e-5)
 
 
-def test_a_map_without_edges_has_nobody_off_the_road():
+def test_a_map_without_edges_has_no_agent_off_the_road():
     log = log_of(scene([(0.0, 0.0, 0.0)], edges=[]))
     assert not log.events["offroad_indication"].any()
 

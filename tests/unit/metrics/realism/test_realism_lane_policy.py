@@ -73,7 +73,7 @@ def test_flashing_red_is_a_stop_sign():
     assert (found.x_m[:, 0, -1] > 15.0).all()
 
 
-def test_who_cannot_stop_any_more_goes_on():
+def test_a_vehicle_too_close_to_stop_drives_on():
     close = scene([(lambda s: s * 1.0, 0.0, 0.0)], signals=red_signal(14.5))
     assert (lane_follow(close, 8).x_m[..., -1] > 40.0).all()
 

@@ -249,7 +249,7 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
     """
     ego = record.episode.ego_actor
     if ego is None:
-        raise DataError(f"{record.folder} has no ego, so there is nobody to score.")
+        raise DataError(f"{record.folder} has no ego, so there is nothing to score.")
     actors = actor_rows(record)
     # A suite is named by our own runner, which scores from its first tick on.
     tests = [] if record.episode.suite else collision_tests(actors, ego)

@@ -188,8 +188,8 @@ def score_jaywalk1(cases: Sequence[Case]) -> Jaywalk1Score:
     parts = _between(costs, upper, lower)
     if not parts:
         raise DataError(
-            "No scene tells anything: nobody who is scored is valid in the log after the current "
-            "step, or random driving is as good as the log."
+            "No scene can be scored: no scored agent is valid in the log after the current step, "
+            "or random driving is as good as the log."
         )
     level = _between(other, upper, lower).values()
     widths = [coverage(case) for case in cases]
