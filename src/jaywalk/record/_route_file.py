@@ -43,7 +43,7 @@ def read_routes(path: Path) -> list[RouteEntry]:
     try:
         root = fromstring(read_bytes(path, "a route file (.xml)"))
     except (ParseError, DefusedXmlException) as problem:
-        raise DataError(f"{path} is not a readable XML: {problem}.") from problem
+        raise DataError(f"{path} is not readable XML: {problem}.") from problem
     entries = [_entry(path, route) for route in root.iter("route")]
     if not entries:
         raise DataError(f"{path} holds no <route>. Expected a Leaderboard route file.")

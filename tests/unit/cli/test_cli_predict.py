@@ -191,7 +191,7 @@ def test_wrong_words_are_named(clips, tmp_path):
     people_only.write_text("\n".join(f"{10 * f} 1 {0.4 * f} 0" for f in range(30)))
     with pytest.raises(DataError, match="no vehicles"):
         run("gap", people_only)
-    with pytest.raises(UsageError, match="no multiple"):
+    with pytest.raises(UsageError, match="not a multiple"):
         run("eval", people_only, "--horizons", "1,2")
     with pytest.raises(PrerequisiteError, match="Cannot write"):
         run("gap", clips, "--png", tmp_path / "absent" / "x.png")

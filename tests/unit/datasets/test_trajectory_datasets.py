@@ -266,7 +266,7 @@ def test_a_broken_export_is_named(tmp_path):
     with pytest.raises(DataError, match="lacks the columns x"):
         read_trajectories(out)
     (out / "tracks.parquet").write_bytes(b"no parquet at all")
-    with pytest.raises(DataError, match="no readable parquet"):
+    with pytest.raises(DataError, match="not a readable parquet"):
         read_trajectories(out)
 
 

@@ -89,7 +89,7 @@ def test_short_and_broken_tracks_are_counted():
     }
     # No window may look across the hole.
     assert windows.k.tolist() == [10, 15, 50, 55, 60]
-    with pytest.raises(UsageError, match="no multiple"):
+    with pytest.raises(UsageError, match="not a multiple"):
         build_windows(data, history_s=0.25)
 
 

@@ -47,10 +47,10 @@ def test_scenarios_keep_their_parameters(routes):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("<routes>", "no readable XML"),
+        ("<routes>", "not readable XML"),
         ("<routes/>", "holds no <route>"),
         ('<routes><route id="3"><waypoints/></route></routes>', "route 3 has 0 waypoints"),
-        ('<!DOCTYPE x [<!ENTITY a "b">]><routes>&a;</routes>', "no readable XML"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><routes>&a;</routes>', "not readable XML"),
     ],
 )
 def test_bad_files_are_refused(tmp_path, text, says):

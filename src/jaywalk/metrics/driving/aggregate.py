@@ -173,7 +173,7 @@ def _average(group: Sequence[EpisodeScore], name: str) -> float:
 def as_json(found: Aggregate) -> dict[str, Any]:
     """Return the output of ``jaywalk score RUN --json``; rates in percent, NaN as null."""
     run = found.run
-    success = figure_json(found.success)
+    success: dict[str, Any] = {**figure_json(found.success)}
     value: dict[str, Any] = {
         "protocol": run.protocol,
         "protocol_version": protocol_version(run.protocol),

@@ -126,8 +126,12 @@ def gap_of(
             decimal before the harmonic mean and the changes, as the benchmark's parser does.
         resamples: Bootstrap samples of an interval.
     """
+    figures = _figures(rows, rounding)
     return {
-        **_figures(rows, rounding),
+        "base": figures["base"],
+        "generalization": figures["generalization"],
+        "change_percent": figures["change_percent"],
+        "difference": figures["difference"],
         "categories": _groups(rows, [*CATEGORIES, OTHER], _by_category, resamples),
         "classes": _groups(rows, sorted({r.class_name for r in rows}), _by_class, resamples),
         "intervals": _intervals(rows, resamples),

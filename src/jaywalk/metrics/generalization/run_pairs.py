@@ -277,16 +277,16 @@ def pair_scores(run: RunScore, folder: Path | None = None) -> dict[str, Any] | N
         return None
     rows = [member.row() for member in members]
     if folder is None:
-        found = headline_gap(rows, None)
+        results: dict[str, Any] = {**headline_gap(rows, None)}
     else:
         notes: list[str] = []
         proof, strong = _counterfactual(members, folder)
-        found = headline_gap(rows, strong)
-        found["robustness"] = reaction_table(_reactions(members, folder, notes))
-        found["cues"] = cue_table(rows, _cues(members, folder))
-        found["counterfactual"] = proof
-        found["notes"] = notes
-    plain: dict[str, Any] = jsonable(found)
+        results = {**headline_gap(rows, strong)}
+        results["robustness"] = reaction_table(_reactions(members, folder, notes))
+        results["cues"] = cue_table(rows, _cues(members, folder))
+        results["counterfactual"] = proof
+        results["notes"] = notes
+    plain: dict[str, Any] = jsonable(results)
     return plain
 
 

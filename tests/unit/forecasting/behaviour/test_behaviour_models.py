@@ -141,7 +141,7 @@ def test_broken_models_are_told(tmp_path):
     with pytest.raises(PrerequisiteError, match="behaviour train"):
         open_model(tmp_path)
     (tmp_path / "model.json").write_text("{")
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match="is not JSON"):
         open_model(tmp_path)
     (tmp_path / "model.json").write_text(json.dumps({"format": "other"}))
     with pytest.raises(DataError, match="not of the form"):

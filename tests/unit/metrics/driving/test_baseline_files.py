@@ -99,10 +99,10 @@ def test_a_definition_without_content_is_a_file_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "is no baseline"),
-        ("[]", "is no baseline"),
-        ('{"name": "x"}', "is no baseline"),
-        ("\xff", "is no baseline"),
+        ("{", "is not a baseline"),
+        ("[]", "is not a baseline"),
+        ('{"name": "x"}', "is not a baseline"),
+        ("\xff", "is not a baseline"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, text, said):

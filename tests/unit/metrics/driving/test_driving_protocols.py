@@ -255,7 +255,7 @@ def test_records_that_cannot_be_scored_are_missing_not_dropped(run):
 def test_folders_without_records(tmp_path):
     with pytest.raises(DataError, match="no record"):
         score_run(tmp_path, "leaderboard-2.0")
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         score_run(tmp_path / "nowhere", "leaderboard-2.0")
     write_drive(tmp_path / "one", FULL[:20])
     write_drive(tmp_path / "two", FULL[:20])

@@ -214,7 +214,7 @@ def test_leaderboard_counts_announced_routes_as_zero(tmp_path):
     assert got["infractions"]["collisions_vehicle"]["per_km"] == pytest.approx(2.0)
     newer = score_leaderboard(results, PROTOCOLS["leaderboard-2.1"], resamples=200)
     assert newer["ds"] == pytest.approx((100 / 1.7 + 100) / 4)
-    assert any("scored anew" in line for line in newer["warnings"])
+    assert any("scored again" in line for line in newer["warnings"])
 
 
 def test_the_command_prints_json_and_says_incomplete(tmp_path):
@@ -250,7 +250,7 @@ def test_the_command_prints_every_protocol(tmp_path, protocol):
     ("arguments", "message"),
     [
         ([], "Give either"),
-        (["my_run"], "is no folder"),
+        (["my_run"], "is not a folder"),
         (["--results", "."], "needs a recorded run"),
         (["--results", ".", "--protocol", "nobody"], "Unknown protocol"),
         (["--results", ".", "--protocol", "bench2drive", "--rounding", "parser"], "belongs to"),

@@ -225,7 +225,7 @@ def test_equal_records_pass_to_the_end(tmp_path):
 
 
 def test_records_of_two_pairs_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no pair: seed is '1' and '2'"):
+    with pytest.raises(DataError, match="not a pair: seed is '1' and '2'"):
         check_pair(drive(tmp_path / "base"), drive(tmp_path / "shift", seed=2))
 
 

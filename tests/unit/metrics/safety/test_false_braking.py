@@ -311,7 +311,7 @@ def test_sensitivity_shows_the_rate_under_other_thresholds(tmp_path):
 def test_unknown_thresholds_are_refused():
     changed = with_thresholds(FalseBrakingRules(), {"onset_command": 0.5, "spare_m": 1.0})
     assert (changed.braking.onset_command, changed.other.spare_m) == (0.5, 1.0)
-    with pytest.raises(UsageError, match="no threshold"):
+    with pytest.raises(UsageError, match="not a threshold"):
         with_thresholds(FalseBrakingRules(), {"onset": 1.0})
     with pytest.raises(UsageError, match="group"):
         with_thresholds(FalseBrakingRules(), {"braking": 1.0})
