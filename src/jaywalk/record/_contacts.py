@@ -46,35 +46,12 @@ from jaywalk.record._touches import (
     find_touches,
 )
 from jaywalk.record.bodies import IS_ROUND, body_shapes, solid_bodies
+from jaywalk.record.queries import Contact
 from jaywalk.record.tracks import BodyStates
 
 MERGE_S: Final = 0.5  # bodies that bounce apart for less than this had one contact
 _WINDOW_TICKS: Final = 2000
 _NEVER: Final = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
-    """One hit. Speeds are those at the last tick before it; the normal points to ``actor``."""
-
-    actor: int
-    other: int
-    tick: int
-    end_tick: int
-    x_m: float
-    y_m: float
-    z_m: float
-    normal_x: float
-    normal_y: float
-    speed_mps: float
-    other_speed_mps: float
-    closing_mps: float
-    impulse_ns: float | None = None
-
-    def as_row(self, other_type_id: str) -> dict[str, Any]:
-        """Columns of the events table, without the event's number."""
-        names = self.__dataclass_fields__
-        return {name: getattr(self, name) for name in names} | {c.OTHER_TYPE_ID: other_type_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +178,10 @@ def _merge(
                     latest[pair] = step, replace(contact, end_tick=int(ticks[step]))
                     continue
                 done.append(contact)
-            found = _contact(touch, int(ticks[step]), speed_a, speed_b, bodies)
-            latest[pair] = step, found
+            contact = _contact(touch, int(ticks[step]), speed_a, speed_b, bodies)
+            latest[pair] = step, contact
     done += [contact for _, contact in latest.values()]
-    named = [_swap(hit) if hit.other == ego else hit for hit in done]
+    named = [hit.swapped() if hit.other == ego else hit for hit in done]
     return sorted(named, key=lambda hit: (hit.tick, hit.actor, hit.other))
 
 
@@ -222,18 +199,6 @@ def _contact(touch: np.void, tick: int, speed_a: float, speed_b: float, bodies: 
         speed_mps=float(speed_a),
         other_speed_mps=float(speed_b),
         closing_mps=float(touch["closing_mps"]),
-    )
-
-
-def _swap(hit: Contact) -> Contact:
-    return replace(
-        hit,
-        actor=hit.other,
-        other=hit.actor,
-        speed_mps=hit.other_speed_mps,
-        other_speed_mps=hit.speed_mps,
-        normal_x=-hit.normal_x,
-        normal_y=-hit.normal_y,
     )
 
 

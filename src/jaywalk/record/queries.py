@@ -7,11 +7,14 @@ that no other room filters and sorts the tables itself.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from jaywalk.core.errors import UsageError
 from jaywalk.record import columns as c
 from jaywalk.record.reader import Record
 
@@ -74,6 +77,83 @@ def contact_rows(record: Record, actor: int | None = None) -> pl.DataFrame:
     if actor is None:
         return rows
     return rows.filter((pl.col(c.ACTOR) == actor) | (pl.col(c.OTHER) == actor))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """An interval of ticks in which two bodies touch.
+
+    Numbers that a writer left out are nan. Speeds are those at the last tick before the contact;
+    the normal points to ``actor``.
+
+    Attributes:
+        other: Number of the other actor; None: scenery.
+        other_type_id: Blueprint of the other body; empty where the writer did not name it.
+    """
+
+    actor: int
+    other: int | None
+    tick: int
+    end_tick: int
+    x_m: float
+    y_m: float
+    z_m: float
+    normal_x: float
+    normal_y: float
+    speed_mps: float
+    other_speed_mps: float
+    closing_mps: float
+    impulse_ns: float | None = None
+    other_type_id: str = ""
+
+    def as_row(self, other_type_id: str) -> dict[str, Any]:
+        """Columns of the events table, without the event's number."""
+        return asdict(replace(self, other_type_id=other_type_id))
+
+    def swapped(self) -> Contact:
+        """Return the contact as the other actor sees it; its blueprint is not known."""
+        if self.other is None:
+            raise UsageError("A contact with scenery has no other actor to see it.")
+        return replace(
+            self,
+            actor=self.other,
+            other=self.actor,
+            speed_mps=self.other_speed_mps,
+            other_speed_mps=self.speed_mps,
+            normal_x=-self.normal_x,
+            normal_y=-self.normal_y,
+            other_type_id="",
+        )
+
+
+def contacts(record: Record, actor: int | None = None) -> list[Contact]:
+    """Return the contacts in order of time: all, or those of one actor on either side."""
+    return [_contact(row) for row in contact_rows(record, actor).iter_rows(named=True)]
+
+
+def _contact(row: dict[str, Any]) -> Contact:
+    numbers = {
+        name: math.nan if row[name] is None else float(row[name])
+        for name in (
+            c.X_M,
+            c.Y_M,
+            c.Z_M,
+            c.NORMAL_X,
+            c.NORMAL_Y,
+            c.SPEED_MPS,
+            c.OTHER_SPEED_MPS,
+            c.CLOSING_MPS,
+        )
+    }
+    return Contact(
+        actor=int(row[c.ACTOR]),
+        other=None if row[c.OTHER] is None else int(row[c.OTHER]),
+        tick=int(row[c.TICK]),
+        end_tick=int(row[c.TICK] if row[c.END_TICK] is None else row[c.END_TICK]),
+        impulse_ns=None if row[c.IMPULSE_NS] is None else float(row[c.IMPULSE_NS]),
+        other_type_id=str(row[c.OTHER_TYPE_ID] or ""),
+        **numbers,
+    )
 
 
 class Announcement(NamedTuple):

@@ -242,7 +242,7 @@ def _arrow(body: DrawnBody, row: int, at: Onto) -> str:
 
 def _legend(scene: Scene, row: int) -> str:
     """Draw speeds of the ego and of bodies it hits in a corner, since labels would overlap."""
-    struck = {hit.other for hit in scene.hits if abs(hit.row - row) <= _HIT_ROWS}
+    struck = {hit.contact.other for hit in scene.hits if abs(hit.row - row) <= _HIT_ROWS}
     shown = [body for body in scene.bodies if body.kind == "ego" or body.actor in struck]
     words = []
     for body in shown:

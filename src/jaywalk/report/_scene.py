@@ -17,7 +17,7 @@ from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.record import columns as c
 from jaywalk.record.episode import Episode
-from jaywalk.record.queries import contact_rows, landmark_rows
+from jaywalk.record.queries import Contact, contacts, landmark_rows
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import (
     HX,
@@ -91,13 +91,16 @@ class Light:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnHit:
-    """A contact of the ego."""
+    """A contact of the ego, and the row of the drawn tick at which it begins."""
 
     row: int
-    place_m: tuple[float, float]
-    other: int | None
-    other_type: str
-    closing_mps: float
+    contact: Contact
+
+    @property
+    def place_m(self) -> tuple[float, float]:
+        """Where it is drawn."""
+        x_m, y_m = self.contact.x_m, self.contact.y_m
+        return (0.0 if math.isnan(x_m) else x_m), (0.0 if math.isnan(y_m) else y_m)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,18 +249,8 @@ def _hits(record: Record, tick: IntArray) -> tuple[DrawnHit, ...]:
     ego = record.episode.ego_actor
     if ego is None:
         return ()
-    rows = contact_rows(record, ego).filter(pl.col(c.ACTOR) == ego)
     return tuple(
-        DrawnHit(
-            row=int(np.searchsorted(tick, row[c.TICK])),
-            place_m=(_number(row[c.X_M]), _number(row[c.Y_M])),
-            other=row[c.OTHER],
-            other_type=row[c.OTHER_TYPE_ID] or "",
-            closing_mps=_number(row[c.CLOSING_MPS]),
-        )
-        for row in rows.iter_rows(named=True)
+        DrawnHit(row=int(np.searchsorted(tick, contact.tick)), contact=contact)
+        for contact in contacts(record, ego)
+        if contact.actor == ego
     )
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -5,6 +5,7 @@ Rerun is right-handed; this module mirrors the logged values once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -157,7 +158,10 @@ def _log_hits(rerun: Any, stream: Any, scene: Scene) -> None:
         stream.set_time(TIMELINE, duration=float(scene.time_s[hit.row]))
         place = _flat(np.array([hit.place_m]), 1.0)
         stream.log("world/contacts", rerun.Points3D(place, radii=[0.4], colors=[0xFFD43BFF]))
-        words = f"contact with {hit.other_type or 'scenery'} at {hit.closing_mps:.1f} m/s"
+        contact = hit.contact
+        words = f"contact with {contact.other_type_id or 'scenery'}"
+        if not math.isnan(contact.closing_mps):
+            words += f" at {contact.closing_mps:.1f} m/s"
         stream.log("events", rerun.TextLog(words, level="WARN"))
 
 

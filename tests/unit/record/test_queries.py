@@ -16,6 +16,7 @@ from jaywalk.record.queries import (
     actor_values,
     announcements,
     contact_rows,
+    contacts,
     end_s,
     event_rows,
     state_rows,
@@ -56,14 +57,32 @@ def test_actors_by_kind(record):
 
 
 def test_contacts_are_found_from_both_sides(record):
-    contacts = record.events.collect().filter(pl.col(c.KIND) == "contact")
-    assert contacts.height
-    for actor in {*contacts[c.ACTOR], *contacts[c.OTHER].drop_nulls()}:
-        sides = (contacts[c.ACTOR] == actor) | (contacts[c.OTHER] == actor).fill_null(False)
+    table = record.events.collect().filter(pl.col(c.KIND) == "contact")
+    assert table.height
+    for actor in {*table[c.ACTOR], *table[c.OTHER].drop_nulls()}:
+        sides = (table[c.ACTOR] == actor) | (table[c.OTHER] == actor).fill_null(False)
         assert contact_rows(record, actor).height == sides.sum()
-    assert contact_rows(record).height == contacts.height
+    assert contact_rows(record).height == table.height
     ticks = event_rows(record)[c.TICK]
     assert ticks.is_sorted()
+
+
+def test_a_contact_holds_its_row_and_turns_round(record):
+    rows = contact_rows(record).to_dicts()
+    for contact, row in zip(contacts(record), rows, strict=True):
+        for name, value in contact.as_row(contact.other_type_id).items():
+            expected = row[name]
+            if expected is None:
+                assert value is None or value == "" or value != value
+            else:
+                assert value == expected, name
+        if contact.other is None:
+            continue
+        swapped = contact.swapped()
+        assert (swapped.actor, swapped.other) == (contact.other, contact.actor)
+        theirs = [swapped.normal_x, swapped.speed_mps, swapped.swapped().speed_mps]
+        ours = [-contact.normal_x, contact.other_speed_mps, contact.speed_mps]
+        assert theirs == pytest.approx(ours, nan_ok=True)
 
 
 def test_announcements_are_in_order_of_time_with_their_detail(tmp_path):

@@ -1,6 +1,7 @@
 import pytest
 
-from jaywalk.record._contacts import Contact, Hit, group_hits, join_hits
+from jaywalk.record._contacts import Hit, group_hits, join_hits
+from jaywalk.record.queries import Contact
 
 
 def hit(tick, other=2, kind="walker.pedestrian.0001", impulse=(-3.0, 0.0, 4.0)):

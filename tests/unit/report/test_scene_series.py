@@ -43,7 +43,7 @@ def test_everybody_is_where_the_record_says(scene):
     assert scene.ego.half_m == pytest.approx(HALF_M)
     assert scene.ego.at(TICKS) is None
     (hit,) = scene.hits
-    assert (hit.row, hit.other) == (HIT_TICK, 2)
+    assert (hit.row, hit.contact.other) == (HIT_TICK, 2)
     (light,) = scene.lights
     assert [light.state_at(row) for row in (0, 79, 80, 150)] == [0, 0, 2, 2]
     assert light.stops[0] == pytest.approx([120.0, LANE_Y_M, 0.0, 1.75])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from jaywalk.metrics.safety._progress import progress_of
 from jaywalk.metrics.spec import NOT_APPLICABLE, MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
 from jaywalk.record import columns as c
-from jaywalk.record.queries import actor_values, contact_rows
+from jaywalk.record.queries import Contact, actor_values, contacts
 from jaywalk.record.tracks import COS, SIN, VX, VY, EpisodeTracks
 
 INTERCEPT: Final = 3.164
@@ -124,11 +124,11 @@ def find_collisions(
     ego = int(tracks.number[tracks.ego])
     kinds = actor_values(record, c.KIND)
     collisions = []
-    for row in contact_rows(record, ego).iter_rows(named=True):
-        seen = _from_ego(row, ego)
-        if (seen[c.OTHER_TYPE_ID] or "") in GROUND:
-            continue
-        collisions.append(_collision(seen, kinds, tracks, rules))
+    for contact in contacts(record, ego):
+        # Writers other than recorders may name the ego second.
+        seen = contact if contact.actor == ego else contact.swapped()
+        if seen.other_type_id not in GROUND:
+            collisions.append(_collision(seen, kinds, tracks, rules))
     return _merge(collisions, tracks, rules)
 
 
@@ -142,51 +142,38 @@ def _text(value: float) -> str:
     return "unknown" if math.isnan(value) else f"{value:.1f}"
 
 
-def _from_ego(row: dict[str, Any], ego: int) -> dict[str, Any]:
-    """Return the contact with the ego as ``actor``; writers other than recorders may swap both."""
-    if row[c.ACTOR] == ego:
-        return row
-    flipped = dict(row)
-    flipped[c.ACTOR], flipped[c.OTHER] = row[c.OTHER], row[c.ACTOR]
-    flipped[c.SPEED_MPS], flipped[c.OTHER_SPEED_MPS] = row[c.OTHER_SPEED_MPS], row[c.SPEED_MPS]
-    for name in (c.NORMAL_X, c.NORMAL_Y):
-        flipped[name] = None if row[name] is None else -row[name]
-    flipped[c.OTHER_TYPE_ID] = None
-    return flipped
-
-
 def _collision(
-    row: dict[str, Any], kinds: dict[int, str], tracks: EpisodeTracks, rules: CollisionRules
+    contact: Contact, kinds: dict[int, str], tracks: EpisodeTracks, rules: CollisionRules
 ) -> Collision:
-    at = int(np.clip(np.searchsorted(tracks.tick, row[c.TICK]), 0, len(tracks.tick) - 1))
-    other = row[c.OTHER]
-    type_id = row[c.OTHER_TYPE_ID] or _type_of(tracks, other)
-    what = _what(kinds.get(other, ""), type_id)
+    at = int(np.clip(np.searchsorted(tracks.tick, contact.tick), 0, len(tracks.tick) - 1))
+    other = contact.other
+    type_id = contact.other_type_id or _type_of(tracks, other)
+    what = _what(kinds.get(other, "") if other is not None else "", type_id)
     speed = tracks.speed_mps(tracks.ego)
-    stood = _stood(speed, tracks, at, int(row[c.END_TICK]), rules)
-    known = _number(row[c.SPEED_MPS])
+    stood = _stood(speed, tracks, at, contact.end_tick, rules)
+    known = contact.speed_mps
     impact = float(speed[max(at - 1, 0)]) if math.isnan(known) else known
     pose = tracks.ego_pose[at]
-    normal = _number(row[c.NORMAL_X]), _number(row[c.NORMAL_Y])
+    normal = contact.normal_x, contact.normal_y
     side = _side(*normal, pose[COS], pose[SIN])
     walked = what == PERSON and not stood and side in {"side", "rear"}
     before = tracks.ego_pose[max(at - 1, 0)]
     towards = -float(before[VX] * normal[0] + before[VY] * normal[1])
     walked = walked and impact <= rules.walking_mps and towards <= rules.towards_mps
     at_risk = what == PERSON and not stood and not walked
-    x, y = _number(row[c.X_M]), _number(row[c.Y_M])
+    x, y = contact.x_m, contact.y_m
     return Collision(
-        tick=int(row[c.TICK]),
-        end_tick=int(row[c.END_TICK]),
+        tick=contact.tick,
+        end_tick=contact.end_tick,
         time_s=float(tracks.time_s[at]),
         what=what,
-        other=None if other is None else int(other),
+        other=other,
         other_type_id=type_id,
         x_m=float(pose[0]) if math.isnan(x) else x,
         y_m=float(pose[1]) if math.isnan(y) else y,
         speed_mps=impact,
-        other_speed_mps=_number(row[c.OTHER_SPEED_MPS]),
-        closing_mps=_number(row[c.CLOSING_MPS]),
+        other_speed_mps=contact.other_speed_mps,
+        closing_mps=contact.closing_mps,
         side=side,
         ego_stood=stood,
         walked_into=walked,
@@ -227,10 +214,6 @@ def _side(normal_x: float, normal_y: float, cos: float, sin: float) -> str:
     if ahead >= _FRONT_COS:
         return "front"
     return "rear" if ahead <= -_FRONT_COS else "side"
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules) -> list[Collision]:

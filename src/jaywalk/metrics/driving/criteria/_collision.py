@@ -11,7 +11,8 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.driving.criteria._rules import Event, Rules, place_text
-from jaywalk.metrics.driving.criteria._scene import CriteriaScene, Touch
+from jaywalk.metrics.driving.criteria._scene import CriteriaScene
+from jaywalk.record.queries import Contact
 
 
 def find_collisions(scene: CriteriaScene, rules: Rules) -> list[Event]:
@@ -34,28 +35,28 @@ def _count(scene: CriteriaScene, rules: Rules, first_tick: int, last_tick: int) 
     track = scene.track
     memory = _Memory(scene, rules)
     events = []
-    for row, touch in _calls(scene, first_tick, last_tick):
+    for row, contact in _calls(scene, first_tick, last_tick):
         memory.forget(row)
-        if not memory.takes(row, touch):
+        if not memory.takes(row, contact):
             continue
-        key = kind_of_hit(touch.type_id)
+        key = kind_of_hit(contact.other_type_id)
         if key is not None:
             where = place_text(track.place_m[max(row - 1, 0)])
-            what = f"type={touch.type_id} and id={touch.server_id}"
+            what = f"type={contact.other_type_id} and id={scene.server_id(contact)}"
             message = f"Agent collided against object with {what} at {where}"
-            events.append(Event(key=key, row=row, message=message, other=touch.other))
+            events.append(Event(key=key, row=row, message=message, other=contact.other))
     return events
 
 
-def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[int, Touch]]:
-    """Return the rows on which a test receives a touch, in order."""
+def _calls(scene: CriteriaScene, first_tick: int, last_tick: int) -> list[tuple[int, Contact]]:
+    """Return the rows on which a test receives a contact, in order."""
     track = scene.track
     calls = []
-    for touch in scene.touches:
-        first = track.row_of(max(touch.first_tick, first_tick))
-        stop = track.row_of(min(touch.last_tick, last_tick) + 1)
-        calls += [(row, touch) for row in range(first, stop)]
-    return sorted(calls, key=lambda call: (call[0], call[1].first_tick))
+    for contact in scene.contacts:
+        first = track.row_of(max(contact.tick, first_tick))
+        stop = track.row_of(min(contact.end_tick, last_tick) + 1)
+        calls += [(row, contact) for row in range(first, stop)]
+    return sorted(calls, key=lambda call: (call[0], call[1].tick))
 
 
 class _Memory:
@@ -66,7 +67,7 @@ class _Memory:
         self._place, self._time, self._speed = track.place_m, track.game_s, track.speed_mps
         if rules.hit_all_places:
             self._place = self._place[:, :2]
-        self._rules = rules
+        self._rules, self._server_id = rules, scene.server_id
         self._id = 0
         self._since_s = 0.0
         self._at: list[FloatArray] = []
@@ -84,20 +85,21 @@ class _Memory:
         if self._id and self._time[row - 1] - self._since_s > self._rules.hit_id_s:
             self._id = 0
 
-    def takes(self, row: int, touch: Touch) -> bool:
+    def takes(self, row: int, contact: Contact) -> bool:
         """Return whether a hit counts, and remember it if so."""
         before = max(row - 1, 0)
-        if self._id and touch.server_id == self._id:
+        server_id = self._server_id(contact)
+        if self._id and server_id == self._id:
             return False
         here = self._place[before]
         if any(np.linalg.norm(here - at) <= self._rules.hit_ignore_m for at in self._at):
             return False
         if self._speed[before] < self._rules.hit_min_speed_mps:
             return False
-        if self._rules.hit_all_places and kind_of_hit(touch.type_id) is None:
+        if self._rules.hit_all_places and kind_of_hit(contact.other_type_id) is None:
             return False
         self._since_s = float(self._time[before])
         self._at = [*self._at, here] if self._rules.hit_all_places else [here]
-        if touch.server_id:
-            self._id = touch.server_id
+        if server_id:
+            self._id = server_id
         return True

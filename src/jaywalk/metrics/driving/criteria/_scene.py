@@ -37,7 +37,7 @@ from jaywalk.metrics.driving.criteria._track import (
 )
 from jaywalk.record import Record
 from jaywalk.record import columns as c
-from jaywalk.record.queries import actor_rows, event_rows, landmark_rows
+from jaywalk.record.queries import Contact, actor_rows, contacts, event_rows, landmark_rows
 from jaywalk.record.tracks import HX, light_states, route_points
 from jaywalk.town.opendrive import read_opendrive
 from jaywalk.town.routes import RoutePlanner
@@ -195,17 +195,6 @@ _SPAWN_LIFT_M: Final = 0.5  # the evaluators lift the first point of a route to 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
-    """A contact of the ego, in ticks. ``server_id`` is 0 for scenery, as in CARLA."""
-
-    first_tick: int
-    last_tick: int
-    other: int | None
-    server_id: int
-    type_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CriteriaScene:
     """Inputs of the criteria for one episode, from the tick on which scoring begins.
 
@@ -218,7 +207,8 @@ class CriteriaScene:
     route: CriteriaRoute | None
     lanes: LaneFinder
     half_length_m: float
-    touches: tuple[Touch, ...]
+    contacts: tuple[Contact, ...]  # of the ego
+    server_ids: dict[int, int]  # of actors, by their number
     lights: tuple[CriteriaLight, ...]
     stop_signs: tuple[Landmark, ...]
     spans: tuple[Span, ...]
@@ -228,6 +218,10 @@ class CriteriaScene:
     record: Record
     step_s: float
     is_watched: bool = False
+
+    def server_id(self, contact: Contact) -> int:
+        """Return the other actor's id on the server; 0 for scenery, as in CARLA."""
+        return 0 if contact.other is None else self.server_ids.get(contact.other, 0)
 
     def until(self, row: int) -> CriteriaScene:
         """The scene up to and with a row of its track."""
@@ -275,7 +269,8 @@ def read_scene(record: Record, *, free_traffic: bool = False) -> CriteriaScene:
         route=route,
         lanes=LaneFinder(town.carla_map),
         half_length_m=float(ego_tracks.shape[ego_tracks.ego, HX]),
-        touches=_touches(events, ego, server_ids),
+        contacts=tuple(contact for contact in contacts(record, ego) if contact.actor == ego),
+        server_ids=server_ids,
         lights=tuple(with_states(lights, light_states(record, track.tick), len(track))),
         stop_signs=tuple(landmarks_of(landmarks, server_ids, "traffic.stop")),
         spans=tuple(spans),
@@ -301,20 +296,6 @@ def _scored_part(track: CriteriaTrack, tests: list[tuple[int, int]]) -> Criteria
 
 def _usual_step(track: CriteriaTrack) -> float:
     return float(np.median(np.diff(track.time_s))) if len(track) > 1 else 0.05
-
-
-def _touches(events: pl.DataFrame, ego: int, server_ids: dict[int, int]) -> tuple[Touch, ...]:
-    hits = events.filter((pl.col(c.KIND) == "contact") & (pl.col(c.ACTOR) == ego))
-    return tuple(
-        Touch(
-            first_tick=row[c.TICK],
-            last_tick=row[c.END_TICK],
-            other=row[c.OTHER],
-            server_id=0 if row[c.OTHER] is None else server_ids.get(row[c.OTHER], 0),
-            type_id=row[c.OTHER_TYPE_ID] or "",
-        )
-        for row in hits.iter_rows(named=True)
-    )
 
 
 def _emergency(actors: pl.DataFrame) -> tuple[int, ...]:
