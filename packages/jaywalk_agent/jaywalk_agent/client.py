@@ -70,14 +70,14 @@ class RemoteAgent:
         """Brief the agent."""
         said = self._ask({"type": "setup", **as_map(briefing)}, "ready", timeout_s)
         sensors = said.get("sensors") or []
-        if not isinstance(sensors, list) or not all(isinstance(one, dict) for one in sensors):
+        if not isinstance(sensors, list) or not all(isinstance(sensor, dict) for sensor in sensors):
             raise ProtocolError("'sensors' must be a list of maps.")
         return Ready(str(said.get("name", "")), str(said.get("version", "")), sensors)
 
     def step(self, moment: Moment, timeout_s: float | None = None) -> Answer:
         """Ask for a decision."""
-        told = {"type": "step", **as_map(moment), "sensors": self._slim(moment.sensors)}
-        return answer_from(self._ask(told, "act", timeout_s))
+        message = {"type": "step", **as_map(moment), "sensors": self._slim(moment.sensors)}
+        return answer_from(self._ask(message, "act", timeout_s))
 
     def close(self) -> None:
         """End the session; the agent's own ``close`` has run when this returns."""

@@ -33,14 +33,14 @@ def load_agent(path: str | os.PathLike[str]) -> type[Agent]:
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(os.path.dirname(full))
-    found = agents_in(module)
-    if len(found) != 1:
-        names = ", ".join(kind.__name__ for kind in found) or "none"
+    agents = agents_in(module)
+    if len(agents) != 1:
+        names = ", ".join(kind.__name__ for kind in agents) or "none"
         raise ImportError(
-            f"{full} defines {len(found)} agents ({names}), expected exactly one subclass of "
+            f"{full} defines {len(agents)} agents ({names}), expected exactly one subclass of "
             "jaywalk_agent.Agent."
         )
-    return found[0]
+    return agents[0]
 
 
 def agents_in(module: Any) -> list[type[Agent]]:

@@ -162,9 +162,9 @@ class Session:
             raise ProtocolError(f"'{kind}' is unknown, expected 'setup', 'step' or 'close'.")
         if kind == "step" and self._agent is None:
             raise ProtocolError("'step' came before 'setup'.")
-        told = _read(kind, message, self._maps)
+        content = _read(kind, message, self._maps)
         try:
-            reply = self._act(kind, told)
+            reply = self._act(kind, content)
         except Exception as problem:  # whatever the agent raises is for the other side to know
             trace = traceback.format_exc()
             _log(f"the agent failed:\n{trace}")
@@ -174,17 +174,17 @@ class Session:
         self._link.send(reply)
         return kind != "close"
 
-    def _act(self, kind: str, told: Any) -> bytes:
+    def _act(self, kind: str, content: Any) -> bytes:
         if kind == "setup":
             self._end_agent()
             self._agent = agent = self._make()
-            agent.setup(told)
+            agent.setup(content)
             sensors = list(agent.sensors())
             name, version = name_of(agent), str(agent.version)
             return pack({"type": "ready", "name": name, "version": version, "sensors": sensors})
         if kind == "step":
             assert self._agent is not None
-            return pack({"type": "act", **as_map(as_answer(self._agent.step(told)))})
+            return pack({"type": "act", **as_map(as_answer(self._agent.step(content)))})
         self._end_agent()
         return pack({"type": "closed"})
 

@@ -131,22 +131,22 @@ def build(kind: type[T], parts: Any, where: str) -> T:
 
 def briefing_from(parts: Message) -> Briefing:
     """The briefing in a ``setup`` message."""
-    told = dict(parts)
-    told["ego"] = build(Vehicle, told.get("ego"), "ego")
-    told["route"] = build(Route, told.get("route"), "route")
-    told["stop_lines"] = build(StopLines, told.get("stop_lines"), "stop_lines")
-    told["gps_reference_deg"] = tuple(told.get("gps_reference_deg", (0.0, 0.0)))
-    return build(Briefing, told, "setup")
+    fields = dict(parts)
+    fields["ego"] = build(Vehicle, fields.get("ego"), "ego")
+    fields["route"] = build(Route, fields.get("route"), "route")
+    fields["stop_lines"] = build(StopLines, fields.get("stop_lines"), "stop_lines")
+    fields["gps_reference_deg"] = tuple(fields.get("gps_reference_deg", (0.0, 0.0)))
+    return build(Briefing, fields, "setup")
 
 
 def moment_from(parts: Message) -> Moment:
     """The moment in a ``step`` message."""
-    told = dict(parts)
-    told["ego"] = build(EgoState, told.get("ego"), "ego")
-    told["actors"] = build(Actors, told.get("actors"), "actors")
-    told["lights"] = build(Lights, told.get("lights"), "lights")
-    told["sensors"] = {tag: tuple(one) for tag, one in (told.get("sensors") or {}).items()}
-    return build(Moment, told, "step")
+    fields = dict(parts)
+    fields["ego"] = build(EgoState, fields.get("ego"), "ego")
+    fields["actors"] = build(Actors, fields.get("actors"), "actors")
+    fields["lights"] = build(Lights, fields.get("lights"), "lights")
+    fields["sensors"] = {tag: tuple(item) for tag, item in (fields.get("sensors") or {}).items()}
+    return build(Moment, fields, "step")
 
 
 def answer_from(parts: Message) -> Answer:
@@ -157,7 +157,7 @@ def answer_from(parts: Message) -> Answer:
         raise ProtocolError(f"'forecasts' is a {type(forecasts).__name__}, expected a list.")
     return Answer(
         control=build(Control, parts.get("control"), "control"),
-        forecasts=tuple(build(Forecast, one, "forecasts") for one in forecasts),
+        forecasts=tuple(build(Forecast, item, "forecasts") for item in forecasts),
         plan=None if plan is None else build(Plan, plan, "plan"),
         debug=parts.get("debug") or {},
     )

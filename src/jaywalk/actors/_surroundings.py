@@ -45,8 +45,8 @@ class Surroundings:
 
     def actors(self, ids: list[int]) -> list[Any]:
         """Actor objects in the order of ``ids``."""
-        found = {actor.id: actor for actor in self._world.get_actors(ids)}
-        return [found[actor] for actor in ids]
+        by_id = {actor.id: actor for actor in self._world.get_actors(ids)}
+        return [by_id[actor] for actor in ids]
 
     def _rescan(self) -> None:
         actors = self._world.get_actors()

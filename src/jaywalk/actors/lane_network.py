@@ -204,14 +204,14 @@ def _all_crossings(
     """Find the crosswalks on each lane, with start and end along the lane."""
     low = np.array([polygon[:, :2].min(axis=0) - 1.0 for polygon in crosswalks]).reshape(-1, 2)
     high = np.array([polygon[:, :2].max(axis=0) + 1.0 for polygon in crosswalks]).reshape(-1, 2)
-    found = []
+    numbers = []
     for line in lines:
         first, last = line[:, :2].min(axis=0), line[:, :2].max(axis=0)
         # Most crosswalks are far from most lanes.
         about = np.flatnonzero(np.all((low <= last) & (high >= first), axis=1)).tolist()
         meets = [_crossing(line, crosswalks[k], low[k], high[k], k) for k in about]
-        found.append(sorted(one for one in meets if one is not None))
-    return found
+        numbers.append(sorted(number for number in meets if number is not None))
+    return numbers
 
 
 def _crossing(

@@ -162,7 +162,7 @@ def crossings(
         within_m: Largest distance between path and route at the meeting point.
     """
     heading = {"left": 90.0, "right": -90.0, "opposite": 180.0}[arm]
-    found: list[JunctionPath] = []
+    paths: list[JunctionPath] = []
     for entry, leaves in junction.get_waypoints(carla.LaneType.Driving):
         yaw = entry.transform.rotation.yaw
         if abs(wrap_degrees(yaw - ego_yaw_deg - heading)) > _SIDE_DEG:
@@ -178,12 +178,12 @@ def crossings(
         meeting = _meeting(path, route_m, along_m, within_m)
         if meeting is not None:
             turn = wrap_degrees(leaves.transform.rotation.yaw - yaw)
-            found.append(
+            paths.append(
                 JunctionPath(
                     path=path, meets_along_m=meeting[0], meets_route_m=meeting[1], turn_deg=turn
                 )
             )
-    return sorted(found, key=lambda path: (round(abs(path.turn_deg)), path.meets_along_m))
+    return sorted(paths, key=lambda path: (round(abs(path.turn_deg)), path.meets_along_m))
 
 
 def _between(entry: Any, leaves: Any) -> list[Any]:

@@ -129,20 +129,20 @@ def check_readable(sensors: Sequence[Mapping[str, Any]]) -> None:
         check_sensors(sensors, "SENSORS")
     except SensorError as problem:
         raise UsageError(f"sensors: {problem}") from problem
-    for one in sensors:
-        if str(one["id"]) == "ego":
+    for sensor in sensors:
+        if str(sensor["id"]) == "ego":
             raise UsageError("sensors: the id 'ego' is taken; choose another.")
 
 
 def sensor_spaces(sensors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the spaces by sensor id."""
-    return {str(one["id"]): _space(one) for one in sensors}
+    return {str(sensor["id"]): _space(sensor) for sensor in sensors}
 
 
-def _space(one: Mapping[str, Any]) -> Any:
-    kind = one["type"]
+def _space(sensor: Mapping[str, Any]) -> Any:
+    kind = sensor["type"]
     if kind.startswith("sensor.camera"):
-        picture = (int(one.get("height", 600)), int(one.get("width", 800)), 3)
+        picture = (int(sensor.get("height", 600)), int(sensor.get("width", 800)), 3)
         return gymnasium.spaces.Box(0, 255, picture, np.uint8)
     shape: tuple[int, ...] = (_POINTS[kind], 4) if kind in _POINTS else (_VALUES[kind],)
     return gymnasium.spaces.Box(-_FAR, _FAR, shape, np.float32)

@@ -105,17 +105,17 @@ class ClosedLoop:
                 self.world.client, world, seed, TICK_S, network=self.world.walks(key, world)
             )
             crowd.adopt(people)
-        found = np.empty((len(order), N_FUTURE, 4))
+        poses = np.empty((len(order), N_FUTURE, 4))
         try:
             for step in range(N_FUTURE):
                 for _ in range(_TICKS_A_STEP):
                     self._tick(world, traffic, crowd, driver, ids)
                     signals.advance()
-                found[:, step] = _poses(world.get_snapshot(), order, self.recorded.scene.name)
+                poses[:, step] = _poses(world.get_snapshot(), order, self.recorded.scene.name)
         finally:
             if driver is not None:
                 driver.close()
-        return found
+        return poses
 
     def _load(self) -> Any:
         """Load the town by name if the server has the identical one, else from its text."""
@@ -128,11 +128,11 @@ class ClosedLoop:
             pass  # the server does not have it
         return self.world.fresh(town, self._opendrive)
 
-    def _leads(self, one: StandingActor) -> bool:
+    def _leads(self, actor: StandingActor) -> bool:
         """Return True if traffic drives a vehicle."""
-        if one.actor == self.recorded.record.episode.ego_actor:
+        if actor.actor == self.recorded.record.episode.ego_actor:
             return self.policy == TRAFFIC
-        return one.role_name == "background" or one.speed_mps > _PARKED_MPS
+        return actor.role_name == "background" or actor.speed_mps > _PARKED_MPS
 
     def _driver(self, world: Any, ids: dict[int, int], seed: int) -> Driver:
         ego = world.get_actor(ids[int(self.recorded.record.episode.ego_actor or 0)])

@@ -105,7 +105,7 @@ def _acceleration(
     for k in range(int(s), min(int(s) + 40, count)):
         ahead = max(k - s, 0.0)
         wanted = min(wanted, np.sqrt(path[k, 4] ** 2 + 2.0 * b * ahead))
-    found = a * (1.0 - (v / max(wanted, 0.5)) ** 4)
+    acceleration = a * (1.0 - (v / max(wanted, 0.5)) ** 4)
     worst = 0.0
     for j in range(len(speed)):
         if j != i:
@@ -121,7 +121,7 @@ def _acceleration(
         if -1.0 < to_light < _LOOK_M and v * v < 2.0 * _STOP_HARD_MPS2 * max(to_light, 0.05) + 0.3:
             # Drivers stop at the line, not a standstill gap before it.
             worst = max(worst, _follow(v, to_light + _STANDSTILL_M, 0.0, a, b, manner[3]))
-    return float(min(max(max(found, -b - 1.0) - worst, -_HARDEST_MPS2), a))
+    return float(min(max(max(acceleration, -b - 1.0) - worst, -_HARDEST_MPS2), a))
 
 
 @kernel

@@ -145,7 +145,7 @@ def write_way(
         met.append((current, (count - 1) * PATH_STEP_M + graph.stop_m[current]))
         pieces.append(graph.lines[current][1:])
         count += len(pieces[-1])
-    found = [one for one in met if 0.0 <= one[1] < np.inf][:LIGHTS]
+    found = [light for light in met if 0.0 <= light[1] < np.inf][:LIGHTS]
     if found:
         lights[: len(found)] = found
     line = np.concatenate(pieces)[:PATH_POINTS]
@@ -158,9 +158,9 @@ def write_way(
 
 def lane_places(scene: LoggedScene, graph: RolloutLaneGraph, rows: NDArray[np.int64]) -> Points:
     """Return lane and point of some tracks at the current step, [n, 2]; -1 where none fits."""
-    found = np.full((len(rows), 2), -1.0)
+    places = np.full((len(rows), 2), -1.0)
     if not graph.lines:
-        return found
+        return places
     tree = cKDTree(np.concatenate([line[:, :2] for line in graph.lines]))
     for i, row in enumerate(rows):
         place = np.array(
@@ -169,5 +169,5 @@ def lane_places(scene: LoggedScene, graph: RolloutLaneGraph, rows: NDArray[np.in
         if tree.query(place[:2])[0] < _REACH_M:
             near = graph.nearest(place, float(scene.heading_rad[row, CURRENT_STEP]))
             if near is not None:
-                found[i] = near
-    return found
+                places[i] = near
+    return places

@@ -49,12 +49,12 @@ def _noise(random: np.random.Generator, people: NDArray[np.bool_]) -> FloatArray
     """Draw time-correlated noise (n, steps, 2)."""
     size = np.where(people[:, None], _WALKING_NOISE, _DRIVING_NOISE)
     drawn = random.normal(0.0, 1.0, (N_FUTURE, len(people), 2)) * np.sqrt(1.0 - _MEMORY**2)
-    found = np.zeros((len(people), N_FUTURE, 2))
+    noise = np.zeros((len(people), N_FUTURE, 2))
     value = random.normal(0.0, 1.0, (len(people), 2))
     for step in range(N_FUTURE):
         value = _MEMORY * value + drawn[step]
-        found[:, step] = value * size
-    return found
+        noise[:, step] = value * size
+    return noise
 
 
 def _manner(

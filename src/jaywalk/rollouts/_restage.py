@@ -68,7 +68,7 @@ def actors_before(recorded: RecordedScene) -> list[StandingActor]:
     rows = pl.concat([first, still]).join(actors, on="actor", how="inner", suffix="_actor")
     found = [_standing(row) for row in rows.iter_rows(named=True)]
     ego = record.episode.ego_actor
-    return sorted(found, key=lambda one: (one.actor != ego, one.kind == "prop", one.actor))
+    return sorted(found, key=lambda actor: (actor.actor != ego, actor.kind == "prop", actor.actor))
 
 
 def _standing(row: dict[str, Any]) -> StandingActor:
@@ -112,65 +112,65 @@ def put_back(client: Any, world: Any, actors: list[StandingActor]) -> dict[int, 
         waiting = [actor for actor in actors if actor.actor not in ids]
         answers = client.apply_batch_sync(
             [
-                carla.command.SpawnActor(_blueprint(library, one), _lifted(one, lift))
-                for one in waiting
+                carla.command.SpawnActor(_blueprint(library, actor), _lifted(actor, lift))
+                for actor in waiting
             ]
         )
         ids |= {
-            one.actor: int(answer.actor_id)
-            for one, answer in zip(waiting, answers, strict=True)
+            actor.actor: int(answer.actor_id)
+            for actor, answer in zip(waiting, answers, strict=True)
             if not answer.error
         }
     missing = [actor for actor in actors if actor.actor not in ids and actor.kind != "prop"]
     if missing:
-        one = missing[0]
+        actor = missing[0]
         raise DataError(
             f"{len(missing)} of {len(actors)} actors do not fit into the world, the first is "
-            f"{one.type_id} at ({one.pose[0]:.1f}, {one.pose[1]:.1f}, {one.pose[2]:.1f})."
+            f"{actor.type_id} at ({actor.pose[0]:.1f}, {actor.pose[1]:.1f}, {actor.pose[2]:.1f})."
         )
     there = [actor for actor in actors if actor.actor in ids]
     # Walkers need a few ticks to reach their speed, so they start early and are then put back.
-    client.apply_batch_sync([step for one in there for step in _walking(one, ids)])
+    client.apply_batch_sync([step for actor in there for step in _walking(actor, ids)])
     for _ in range(_RUN_UP_TICKS):
         world.tick()
-    client.apply_batch_sync([step for one in there for step in _motion(one, ids)])
+    client.apply_batch_sync([step for actor in there for step in _motion(actor, ids)])
     world.tick()
     return ids
 
 
-def _lifted(one: StandingActor, lift_m: float) -> Any:
-    pose = one.transform
+def _lifted(actor: StandingActor, lift_m: float) -> Any:
+    pose = actor.transform
     pose.location.z += lift_m
     return pose
 
 
-def _blueprint(library: Any, one: StandingActor) -> Any:
-    model = library.find(one.type_id)
-    for name, value in sorted(one.attributes.items()):
+def _blueprint(library: Any, actor: StandingActor) -> Any:
+    model = library.find(actor.type_id)
+    for name, value in sorted(actor.attributes.items()):
         if model.has_attribute(name) and model.get_attribute(name).is_modifiable:
             model.set_attribute(name, value)
     return model
 
 
-def _motion(one: StandingActor, ids: dict[int, int]) -> list[Any]:
-    command, number = carla.command, ids[one.actor]
-    found = [command.ApplyTransform(number, one.transform)]
-    if one.kind == "vehicle":
-        found += [
-            command.ApplyTargetVelocity(number, carla.Vector3D(*one.velocity_mps)),
-            command.ApplyTargetAngularVelocity(number, carla.Vector3D(*one.turning_dps)),
-            command.ApplyVehicleControl(number, carla.VehicleControl(**one.control)),
+def _motion(actor: StandingActor, ids: dict[int, int]) -> list[Any]:
+    command, number = carla.command, ids[actor.actor]
+    commands = [command.ApplyTransform(number, actor.transform)]
+    if actor.kind == "vehicle":
+        commands += [
+            command.ApplyTargetVelocity(number, carla.Vector3D(*actor.velocity_mps)),
+            command.ApplyTargetAngularVelocity(number, carla.Vector3D(*actor.turning_dps)),
+            command.ApplyVehicleControl(number, carla.VehicleControl(**actor.control)),
         ]
-    return found + _walking(one, ids)
+    return commands + _walking(actor, ids)
 
 
-def _walking(one: StandingActor, ids: dict[int, int]) -> list[Any]:
-    if one.kind != "walker" or one.speed_mps == 0.0:
+def _walking(actor: StandingActor, ids: dict[int, int]) -> list[Any]:
+    if actor.kind != "walker" or actor.speed_mps == 0.0:
         return []
-    x, y, _ = one.velocity_mps
-    way = carla.Vector3D(x / one.speed_mps, y / one.speed_mps, 0.0)
-    control = carla.WalkerControl(way, one.speed_mps, False)
-    return [carla.command.ApplyWalkerControl(ids[one.actor], control)]
+    x, y, _ = actor.velocity_mps
+    way = carla.Vector3D(x / actor.speed_mps, y / actor.speed_mps, 0.0)
+    control = carla.WalkerControl(way, actor.speed_mps, False)
+    return [carla.command.ApplyWalkerControl(ids[actor.actor], control)]
 
 
 class SignalScript:

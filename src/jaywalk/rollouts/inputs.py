@@ -41,14 +41,14 @@ def read_submission(path: Path) -> dict[str, dict[str, Any]]:
     try:
         data = memoryview(read_bytes(path, "a submission", DATA_BYTES))
         if _is_single(data):
-            found = [decode(WAYMO, "ScenarioRollouts", data)]
+            scenarios = [decode(WAYMO, "ScenarioRollouts", data)]
         else:
-            found = decode(WAYMO, "Submission", data)["scenario_rollouts"]
+            scenarios = decode(WAYMO, "Submission", data)["scenario_rollouts"]
     except DataError as problem:
         raise DataError(f"'{path}' is not a readable submission: {problem}.") from problem
     except OSError as problem:
         raise DataError(f"Cannot read '{path}': {problem.strerror}.") from problem
-    return {message["scenario_id"]: message for message in found}
+    return {message["scenario_id"]: message for message in scenarios}
 
 
 def _form(scenes: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
@@ -204,7 +204,7 @@ def _of_run(path: Path, rollouts: Path | None, *, or_log: bool, policy: str | No
         if not cases:
             raise DataError(f"'{folder}' holds no archive; see jaywalk realism rollout --help.")
         return CaseSet(cases=cases, policy=policy or folder.name)
-    scenes = [one.scene for one in run_scenes(path)]
+    scenes = [recorded.scene for recorded in run_scenes(path)]
     chosen = "log-replay" if or_log else DEFAULT_POLICY
     cases = [
         Case(scene=s, rollouts=roll_out_scene(s, chosen, n=N_ROLLOUTS, seed=0)) for s in scenes

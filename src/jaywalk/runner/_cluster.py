@@ -73,7 +73,7 @@ def unpack(data: bytes, run_folder: Path, episode_id: str) -> Path:
 
 def _members(data: bytes) -> list[tuple[str, str, bytes]]:
     """Return place, name and content of each member; no path may lead out of the two places."""
-    found: list[tuple[str, str, bytes]] = []
+    members: list[tuple[str, str, bytes]] = []
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
@@ -83,10 +83,10 @@ def _members(data: bytes) -> list[tuple[str, str, bytes]]:
                     raise DataError(f"A worker sent '{member.name}', which is no part of a record.")
                 stream = tar.extractfile(member)
                 assert stream is not None
-                found.append((place, name, stream.read()))
+                members.append((place, name, stream.read()))
     except tarfile.TarError as problem:
         raise DataError(f"A worker sent a damaged record: {problem}.") from problem
-    return found
+    return members
 
 
 LOCAL: Final = "local"

@@ -112,7 +112,7 @@ def _is_running(holder: str) -> bool:
 def note_session(run_folder: Path) -> None:
     """Append the command and the environment of this session; records do not depend on it."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT_VARIABLES)}
-    packages = {str(one.name): one.version for one in distributions()}
+    packages = {str(package.name): package.version for package in distributions()}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv,
@@ -198,9 +198,9 @@ def adopt(
         return None
     try:
         record = jaywalk.record.open(folder)
-        found = record.episode
-        if found.episode_id != episode_id:
-            raise DataError(f"{folder} is the record of '{found.episode_id}'.")
+        episode = record.episode
+        if episode.episode_id != episode_id:
+            raise DataError(f"{folder} is the record of '{episode.episode_id}'.")
         digest = checked_hash(folder, expected)
         simulated_s = end_s(record)
     except (DataError, OSError, pa.ArrowException, pl.exceptions.PolarsError) as problem:
@@ -209,11 +209,11 @@ def adopt(
         return None
     return EpisodeOutcome(
         episode_id=episode_id,
-        end_reason=found.end_reason,
-        failure=found.failure,
+        end_reason=episode.end_reason,
+        failure=episode.failure,
         record_hash=digest,
         simulated_s=simulated_s,
-        wall_s=float(found.wall.seconds or 0.0),
+        wall_s=float(episode.wall.seconds or 0.0),
         folder=folder,
     )
 

@@ -81,7 +81,7 @@ def suite_of(baseline: Baseline, folder: Path) -> Suite:
 
 def missing_towns(suite: Suite) -> list[str]:
     """List the towns of the routes that this machine does not have."""
-    return sorted({one.route.town for one in suite.routes} - set(available_towns()))
+    return sorted({item.route.town for item in suite.routes} - set(available_towns()))
 
 
 def request_of(baseline: Baseline, suite: Suite, run_folder: Path, *, workers: int) -> RunRequest:
@@ -117,7 +117,7 @@ def driven(
         elif folder.is_dir():
             episodes[name] = entry_of(jaywalk.record.open(folder), record_hash(folder))
     episodes = _with_weakness(episodes, request.run_folder)
-    protocols = dict.fromkeys(key for one in episodes.values() for key in one.scores)
+    protocols = dict.fromkeys(key for entry in episodes.values() for key in entry.scores)
     return baseline.model_copy(
         update={
             "run": baseline.run.model_copy(
@@ -135,12 +135,12 @@ def _with_weakness(
 ) -> dict[str, BaselineEpisode]:
     """Add to pairs whether they show more than a common start."""
     pairs: dict[tuple[str, str], dict[str, str]] = {}
-    for name, one in episodes.items():
-        if one.pair:
+    for name, entry in episodes.items():
+        if entry.pair:
             episode = jaywalk.record.open(RunFolder(run_folder).episode(name)).episode
             seed = name.rpartition("-s")[2]
-            pairs.setdefault((one.pair, seed), {})[half_of(episode)] = name
-    found = dict(episodes)
+            pairs.setdefault((entry.pair, seed), {})[half_of(episode)] = name
+    marked = dict(episodes)
     for halves in pairs.values():
         if len(halves) != 2:
             continue
@@ -150,8 +150,8 @@ def _with_weakness(
         )
         check = check_pair(base, shift)
         for name in halves.values():
-            found[name] = found[name].model_copy(update={"weak": check.weak or not check.passed})
-    return found
+            marked[name] = marked[name].model_copy(update={"weak": check.weak or not check.passed})
+    return marked
 
 
 def check_run(baseline: Baseline, request: RunRequest) -> None:
@@ -204,9 +204,9 @@ def _other_run(config: RunConfig, request: RunRequest) -> list[str]:
     }
     lines = [f"{key}: {a!r} there, {b!r} expected" for key, (a, b) in pairs.items() if a != b]
     other = [
-        one.id
-        for one in request.suite.routes
-        if config.suite.routes.get(one.id) != route_digest(one)
+        item.id
+        for item in request.suite.routes
+        if config.suite.routes.get(item.id) != route_digest(item)
     ]
     if other:
         lines.append(f"{len(other)} routes are missing or differ ({', '.join(other[:3])})")
@@ -262,11 +262,11 @@ def table_suite(path: Path) -> Suite:
     try:
         routes = tuple(
             SuiteRoute(
-                id=f"{one['town'].lower()}-{one['id']}",
-                route=parse_routes(_route_xml(one), f"{path}, route {one['id']}").routes[0],
+                id=f"{entry['town'].lower()}-{entry['id']}",
+                route=parse_routes(_route_xml(entry), f"{path}, route {entry['id']}").routes[0],
                 vehicles=int(table.get("vehicles", 0)),
             )
-            for one in table["route"]
+            for entry in table["route"]
         )
         name = str(table["suite"])
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -276,23 +276,23 @@ def table_suite(path: Path) -> Suite:
     return Suite(name=name, routes=routes)
 
 
-def _route_xml(one: dict[str, Any]) -> str:
+def _route_xml(entry: dict[str, Any]) -> str:
     """Return the route in the form of a Leaderboard 2.x file."""
-    points = [_place("position", point) for point in one["points"]]
+    points = [_place("position", point) for point in entry["points"]]
     scenario = Node(
         tag="scenario",
-        attributes=(("name", f"{one['scenario']}_1"), ("type", str(one["scenario"]))),
+        attributes=(("name", f"{entry['scenario']}_1"), ("type", str(entry["scenario"]))),
         children=(
-            _place("trigger_point", one["trigger"]),
+            _place("trigger_point", entry["trigger"]),
             *(
                 Node(tag=key, attributes=(("value", str(value)),))
-                for key, value in one.get("parameters", {}).items()
+                for key, value in entry.get("parameters", {}).items()
             ),
         ),
     )
     route = Node(
         tag="route",
-        attributes=(("id", str(one["id"])), ("town", str(one["town"]))),
+        attributes=(("id", str(entry["id"])), ("town", str(entry["town"]))),
         children=(
             Node(tag="waypoints", children=tuple(points)),
             Node(tag="scenarios", children=(scenario,)),

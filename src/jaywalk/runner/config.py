@@ -115,19 +115,19 @@ def route_digest(item: SuiteRoute) -> str:
     if item.posed:
         about += f"\0{item.posed}"
     if item.pair_scenarios:  # the background keeps off the lanes of both scenarios
-        about += f"\0{[(one.attributes, one.elements) for one in item.pair_scenarios]}"
+        about += f"\0{[(element.attributes, element.elements) for element in item.pair_scenarios]}"
     return hashlib.sha256(about.encode()).hexdigest()[:16]
 
 
 def package_versions() -> dict[str, str]:
     """Return the versions of the packages that compute an episode."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in (*_DECISIVE_PACKAGES, *_NOTED_PACKAGES):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def differences(old: RunConfig, new: RunConfig) -> list[str]:
@@ -257,14 +257,14 @@ def has_records(run_folder: Path) -> bool:
 
 def _codes_of_records(run_folder: Path) -> list[Code]:
     """Return the versions in the records of a folder; unreadable records are handled later."""
-    found: list[Code] = []
+    codes: list[Code] = []
     for path in sorted(run_folder.glob(f"episodes/[!.]*/{EPISODE_FILE}")):
         try:
             code = Code.model_validate(json.loads(path.read_bytes()).get("code", {}))
         except (OSError, ValueError, AttributeError):
             continue
-        found.append(code.model_copy(update={"suite": ""}))
-    return distinct(found)
+        codes.append(code.model_copy(update={"suite": ""}))
+    return distinct(codes)
 
 
 def _write(path: Path, text: str) -> None:

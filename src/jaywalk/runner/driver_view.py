@@ -186,17 +186,25 @@ class _Drive:
 
     def _things(self) -> set[int]:
         """Return the scenarios' actors to show: small ones, else those of the shift, else all."""
-        named = {one for scenario in self._episode.actors.scenarios for one in scenario.actor_ids}
-        found = {
+        named = {
+            actor_id
+            for scenario in self._episode.actors.scenarios
+            for actor_id in scenario.actor_ids
+        }
+        kinds = {
             actor.id: actor.type_id
             for actor in self._episode.world.get_actors()
             if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))
             and (actor.id in named or actor.attributes.get("role_name", "") not in _OTHERS)
         }
-        small = {one for one, kind in found.items() if kind in _SMALL}
+        small = {actor_id for actor_id, kind in kinds.items() if kind in _SMALL}
         self._small = bool(small)
         shift = "static.prop." if _BLOCKERS in self._plan.item.id else "walker."
-        return small or {one for one in found if found[one].startswith(shift)} or set(found)
+        return (
+            small
+            or {actor_id for actor_id in kinds if kinds[actor_id].startswith(shift)}
+            or set(kinds)
+        )
 
     def _consider(self, things: set[int]) -> None:
         image, mask = self._take(self._images), self._take(self._masks)
@@ -218,8 +226,8 @@ class _Drive:
     def _lamps(self, things: set[int]) -> str:
         states = self._episode.world.get_vehicles_light_states()
         lit = 0
-        for one in things & set(states):
-            lit |= int(states[one])
+        for actor_id in things & set(states):
+            lit |= int(states[actor_id])
         return ", ".join(word for flags, word in _LAMPS if lit & flags == flags)
 
     def _take(self, source: queue.SimpleQueue[Any]) -> Any:
@@ -227,13 +235,13 @@ class _Drive:
         frame = self._episode.snapshot.frame
         while True:
             try:
-                found = source.get(timeout=_WAIT_S)
+                image = source.get(timeout=_WAIT_S)
             except queue.Empty:
                 raise InfrastructureError(
                     f"{self._plan.item.id}: no picture of frame {frame} within {_WAIT_S:g} s."
                 ) from None
-            if found.frame >= frame:
-                return found
+            if image.frame >= frame:
+                return image
 
     def _score(self, seen: NDArray[np.bool_], ids: list[int], things: set[int]) -> float:
         """Score the visibility of objects and, for a base, the distance to its shift's place."""
@@ -252,14 +260,16 @@ class _Drive:
         inside = 1.0 - max(aside - limit, 0.0) / (1.0 - limit)
         best_m = _BEST_OF_MANY_M if len(things) > _FEW else _BEST_M
         far = math.exp(-(((away_m - best_m) / _SPREAD_M) ** 2))
-        running = any(one.phase is Phase.RUNNING for one in self._episode.actors.scenarios)
+        running = any(
+            scenario.phase is Phase.RUNNING for scenario in self._episode.actors.scenarios
+        )
         begun = 1.0 if running else _WAITING
         return near * begun * math.sqrt(shown * len(ids) / len(things)) * inside * far
 
     def _distance_m(self, ids: list[int]) -> float:
         snapshot = self._episode.snapshot
         ego = snapshot.find(self._episode.ego.id)
-        states = [state for one in ids if (state := snapshot.find(one)) is not None]
+        states = [state for actor_id in ids if (state := snapshot.find(actor_id)) is not None]
         if ego is None or not states:
             return math.inf
         here = ego.get_transform().location
@@ -272,10 +282,10 @@ def _seen(mask: Any, things: set[int]) -> tuple[NDArray[np.bool_], list[int]]:
     pixels = np.frombuffer(mask.raw_data, np.uint8).reshape(mask.height, mask.width, 4)
     instance = pixels[..., 1] + 256 * pixels[..., 0].astype(np.int64)
     wanted = np.zeros(65536, np.bool_)
-    wanted[[one & 0xFFFF for one in things]] = True
+    wanted[[actor_id & 0xFFFF for actor_id in things]] = True
     seen = wanted[instance]
     shown = set(np.unique(instance[seen]).tolist())
-    return seen, sorted(one for one in things if one & 0xFFFF in shown)
+    return seen, sorted(actor_id for actor_id in things if actor_id & 0xFFFF in shown)
 
 
 def _middle(seen: NDArray[np.bool_]) -> tuple[int, int] | None:

@@ -265,7 +265,7 @@ class LiveEpisode:
         if capture is not None:
             if self.tick >= 0 and self.tick % _LAMPS_TICKS == 0:
                 lamps = self.world.get_vehicles_light_states()
-                capture.lamps = {one: int(flags) for one, flags in lamps.items()}
+                capture.lamps = {actor_id: int(flags) for actor_id, flags in lamps.items()}
             capture.observe(self.snapshot)
         self.tick = self.snapshot.frame - self._first_frame
 
@@ -304,7 +304,7 @@ class LiveEpisode:
         if capture is None or run_folder is None:
             return None
         add_route(capture.writer, self.route)
-        signs = sorted(self.world.get_actors().filter("traffic.*"), key=lambda one: one.id)
+        signs = sorted(self.world.get_actors().filter("traffic.*"), key=lambda actor: actor.id)
         capture.add_landmarks([landmark_row(sign) for sign in signs])
         files = {"opendrive": SharedFiles(run_folder).add(self.opendrive, ".xodr")}
         return capture.finish(self._describe(reason, failure, files))

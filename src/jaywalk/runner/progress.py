@@ -55,7 +55,7 @@ class Tally:
             self.agent_failures += bool(row.failure)
             if row.success is not None:
                 shown = (row.driving_score, row.no_min_speed)
-                score, faster = (math.nan if one is None else one for one in shown)
+                score, faster = (math.nan if value is None else value for value in shown)
                 self.scores[row.episode_id] = QuickScore(
                     success=row.success, driving_score=score, no_min_speed=faster
                 )
@@ -97,7 +97,7 @@ class Tally:
 
     def driving_score(self) -> tuple[float, Interval] | None:
         """Mean driving score with a quick t interval over routes; reports use the bootstrap."""
-        rows = {name: one.driving_score for name, one in self.scores.items()}
+        rows = {name: score.driving_score for name, score in self.scores.items()}
         rows = {name: value for name, value in rows.items() if math.isfinite(value)}
         if not rows:
             return None
@@ -116,7 +116,7 @@ class Tally:
 
     def no_min_speed(self) -> float:
         """Mean driving score without the minimum-speed factor; NaN if there are no scores."""
-        values = [one.no_min_speed for one in self.scores.values()]
+        values = [score.no_min_speed for score in self.scores.values()]
         kept = [value for value in values if math.isfinite(value)]
         return math.fsum(kept) / len(kept) if kept else math.nan
 
@@ -200,11 +200,12 @@ class PlainLines:
             return
         self._last_s = now_s
         running = [
-            f"{one.episode_id} {100.0 * one.route_share:.0f} % after {one.simulated_s:.0f} s"
-            for one in self.tally.running.values()
+            f"{episode.episode_id} {100.0 * episode.route_share:.0f} % "
+            f"after {episode.simulated_s:.0f} s"
+            for episode in self.tally.running.values()
         ]
         if self.tally.finished_now == 0 and not any(
-            one.simulated_s > 0.0 for one in self.tally.running.values()
+            episode.simulated_s > 0.0 for episode in self.tally.running.values()
         ):
             running = ["opening the town; the first use compiles for one to two minutes"]
         eta = _duration(self.tally.eta_s(now_s - self._began_s))
@@ -268,14 +269,14 @@ class LiveTable:
             counts.add_column(name, no_wrap=True)
         counts.add_row(*cells.values())
         running = Table(box=None, pad_edge=False, show_header=False)
-        for one in tally.running.values():
-            share = f"{100.0 * one.route_share:3.0f} %"
+        for episode in tally.running.values():
+            share = f"{100.0 * episode.route_share:3.0f} %"
             running.add_row(
                 "  ",
-                Text(printable(one.episode_id)),
+                Text(printable(episode.episode_id)),
                 share,
-                f"{one.simulated_s:.0f} s",
-                Text(printable(one.doing)),
+                f"{episode.simulated_s:.0f} s",
+                Text(printable(episode.doing)),
             )
         return Group(Text(self._title, style="bold"), counts, running)
 

@@ -121,7 +121,7 @@ def _check_towns(suite: Suite) -> None:
     from jaywalk.town.town import available_towns
 
     known = available_towns()
-    missing = sorted({one.route.town for one in suite.routes} - set(known))
+    missing = sorted({item.route.town for item in suite.routes} - set(known))
     if missing:
         hint = suggestion(missing[0], known)
         raise PrerequisiteError(
@@ -136,7 +136,7 @@ def _check_scenarios(suite: Suite) -> None:
     from jaywalk.scenarios.toolbox.routes import check_parameters
 
     if suite.name.rpartition("/")[2] == FILES_SUITE:
-        for spec in (spec for one in suite.routes for spec in one.route.scenarios):
+        for spec in (spec for item in suite.routes for spec in item.route.scenarios):
             check_parameters(spec)
 
 
@@ -147,7 +147,7 @@ def _motions(name: str, suite: Suite) -> tuple[str, str]:
     from jaywalk.actors.posed.repertoire import read_repertoire
     from jaywalk.motion.library.reading import library_digest, open_library
 
-    if not any(one.posed for one in suite.routes):
+    if not any(item.posed for item in suite.routes):
         raise UsageError(
             f"--motions: nobody is posed in the suite '{suite.name}'; run habit, or leave it out."
         )

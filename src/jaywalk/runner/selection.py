@@ -62,19 +62,19 @@ def _looks_like_files(name: str) -> bool:
 
 def _files(pattern: str) -> list[Path]:
     folder = Path(pattern)
-    patterns = [str(folder / f"*{one}") for one in _SUFFIXES] if folder.is_dir() else [pattern]
-    names = sorted(name for one in patterns for name in glob.glob(one, recursive=True))
-    found = [Path(name) for name in names]
-    if not found:
+    patterns = [str(folder / f"*{item}") for item in _SUFFIXES] if folder.is_dir() else [pattern]
+    names = sorted(name for item in patterns for name in glob.glob(item, recursive=True))
+    files = [Path(name) for name in names]
+    if not files:
         raise UsageError(
             f"No route file matches '{pattern}'. Expected .xml files with <routes>, or scenario "
             "files (.toml, .yaml)."
         )
-    return found
+    return files
 
 
 def _matching(suite: Suite, pattern: str) -> Suite:
-    kept = [one for one in suite.routes if fnmatchcase(one.id, pattern)]
+    kept = [item for item in suite.routes if fnmatchcase(item.id, pattern)]
     if not kept:
         raise UsageError(f"--routes '{pattern}' matches no route.{_unknown(suite, pattern)}")
     return replace(suite, routes=tuple(kept))
@@ -117,20 +117,20 @@ def _group(suite: Suite, group: str) -> set[int]:
 def _places(suite: Suite, name: str) -> set[int]:
     """Find the routes with an id, which is that of the suite, that in the file, or its number."""
     tests: tuple[Callable[[SuiteRoute], bool], ...] = (
-        lambda one: one.id == name,
-        lambda one: one.route.id == name,
-        lambda one: one.route.id.isdecimal() and int(one.route.id) == int(name),
+        lambda item: item.id == name,
+        lambda item: item.route.id == name,
+        lambda item: item.route.id.isdecimal() and int(item.route.id) == int(name),
     )
     for test in tests if name.isdecimal() else tests[:2]:
-        found = {place for place, one in enumerate(suite.routes) if test(one)}
-        if found:
-            return found
+        places = {place for place, item in enumerate(suite.routes) if test(item)}
+        if places:
+            return places
     return set()
 
 
 def _unknown(suite: Suite, name: str) -> str:
     """Suggest the route that was meant, or name some."""
-    return suggestion(name, [one.id for one in suite.routes])
+    return suggestion(name, [item.id for item in suite.routes])
 
 
 def override(
@@ -146,17 +146,17 @@ def override(
     Two thirds of the people are posed if the suite has posed people.
     """
 
-    def changed(one: SuiteRoute) -> SuiteRoute:
-        posed = one.posed
+    def changed(item: SuiteRoute) -> SuiteRoute:
+        posed = item.posed
         if posed and people is not None:
             posed = round(2 * people / 3)
         return replace(
-            one,
+            item,
             posed=posed,
-            people=one.people if people is None else people - posed,
-            vehicles=one.vehicles if vehicles is None else vehicles,
-            wet_grip=one.wet_grip if wet_grip is None else wet_grip,
-            route=_in_town(one.route, town) if town else one.route,
+            people=item.people if people is None else people - posed,
+            vehicles=item.vehicles if vehicles is None else vehicles,
+            wet_grip=item.wet_grip if wet_grip is None else wet_grip,
+            route=_in_town(item.route, town) if town else item.route,
         )
 
     return replace(suite, routes=tuple(map(changed, suite.routes)))

@@ -63,24 +63,24 @@ class EpisodeActors:
         sources = [scenario.events for scenario in self.scenarios]
         if self.posed is not None:
             sources.append(self.posed.events)
-        found = [event for events in sources for event in events]
+        taken = [event for events in sources for event in events]
         for events in sources:
             events.clear()
-        return found
+        return taken
 
     def announcements(self) -> tuple[ScenarioAnnouncement, ...]:
         """Announcements of the scenarios, for agents that ask for them."""
         said = (scenario.announcement() for scenario in self.scenarios)
-        return tuple(one for one in said if one is not None)
+        return tuple(item for item in said if item is not None)
 
     def intended_classes(self) -> dict[int, str]:
         """Intended class of each person, by actor id."""
-        found: dict[int, str] = {}
+        classes: dict[int, str] = {}
         if self.crowd is not None:
-            found |= {one.actor_id: one.intended for one in self.crowd.people}
+            classes |= {person.actor_id: person.intended for person in self.crowd.people}
         if self.posed is not None:
-            found |= {one.actor_id: one.role.intended for one in self.posed.people}
-        return found
+            classes |= {person.actor_id: person.role.intended for person in self.posed.people}
+        return classes
 
 
 def spawn_actors(
@@ -137,7 +137,7 @@ def _spawn_people(
             session.client, world, session.bone_line, walks, bank, repertoire, seed, STEP_S
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
-        clear += [(*one.a_m, _APART_M) for one in people.people]
+        clear += [(*person.a_m, _APART_M) for person in people.people]
         actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:
         actors.crowd = Crowd(session.client, world, seed, STEP_S, network=walks, settings=settings)

@@ -92,8 +92,8 @@ class RunState:
     def rows(self) -> dict[str, EpisodeRow]:
         """All episodes by id, in the order they were announced."""
         names = EpisodeRow.__slots__
-        found = self._db.execute(f"SELECT {', '.join(names)} FROM episodes ORDER BY rowid")
-        rows = [dict(zip(names, row, strict=True)) for row in found]
+        cursor = self._db.execute(f"SELECT {', '.join(names)} FROM episodes ORDER BY rowid")
+        rows = [dict(zip(names, row, strict=True)) for row in cursor]
         for row in rows:
             row["success"] = None if row["success"] is None else bool(row["success"])
         return {row["episode_id"]: EpisodeRow(**row) for row in rows}
@@ -123,7 +123,7 @@ class RunState:
         self, episode_id: str, success: bool, driving_score: float, no_min_speed: float = math.nan
     ) -> None:
         """Keep the scores of the live table, so that a resumed run need not compute them again."""
-        values = [None if math.isnan(one) else one for one in (driving_score, no_min_speed)]
+        values = [None if math.isnan(value) else value for value in (driving_score, no_min_speed)]
         self._update(
             episode_id, "success = ?, driving_score = ?, no_min_speed = ?", (int(success), *values)
         )

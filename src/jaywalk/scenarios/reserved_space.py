@@ -46,7 +46,7 @@ def lanes_beside(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
 
 
 def _beside(lane: Any, to_right: bool) -> list[tuple[float, float, float, float]]:
-    found, current = [], lane
+    poses, current = [], lane
     for _ in range(_MOST_LANES):
         same_way = current.lane_id * lane.lane_id > 0  # left and right swap across the middle
         current = current.get_right_lane() if to_right == same_way else current.get_left_lane()
@@ -55,8 +55,8 @@ def _beside(lane: Any, to_right: bool) -> list[tuple[float, float, float, float]
         if current.lane_type == carla.LaneType.Driving:
             pose = current.transform
             spot = pose.location
-            found.append((spot.x, spot.y, spot.z, yaw_rad(pose)))
-    return found
+            poses.append((spot.x, spot.y, spot.z, yaw_rad(pose)))
+    return poses
 
 
 # More than half a lorry plus half a car: a car this far away never overlaps an object of a
@@ -124,11 +124,11 @@ class _Client:
         return [
             SimpleNamespace(
                 error="",
-                actor_id=self.note(one.transform)
-                if isinstance(one, carla.command.SpawnActor)
+                actor_id=self.note(command.transform)
+                if isinstance(command, carla.command.SpawnActor)
                 else 0,
             )
-            for one in commands
+            for command in commands
         ]
 
     def apply_batch(self, commands: Sequence[Any], _tick: bool = False) -> None:
@@ -139,8 +139,8 @@ class _Actors(list[Any]):
     """List of actors with the client's ``filter``."""
 
     def filter(self, pattern: str) -> _Actors:
-        wanted = pattern.rstrip("*")
-        return _Actors(one for one in self if one.type_id.startswith(wanted))
+        prefix = pattern.rstrip("*")
+        return _Actors(actor for actor in self if actor.type_id.startswith(prefix))
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ class _World:
         return self.real.get_level_bbs(label)
 
     def get_actors(self) -> _Actors:
-        town = [one for one in self.real.get_actors() if one.type_id.startswith(_FURNITURE)]
+        town = [actor for actor in self.real.get_actors() if actor.type_id.startswith(_FURNITURE)]
         return _Actors([*town, self.hero])
 
     def try_spawn_actor(self, model: Any, pose: Any, *_: Any, **__: Any) -> Any:

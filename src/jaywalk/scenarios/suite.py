@@ -123,11 +123,11 @@ def suite_of_files(
 
 def _items_of(path: Path, background: dict[str, int]) -> list[SuiteRoute]:
     """Return the routes of one file."""
-    found = []
+    items = []
     for wanted, route in _routes_of(path):
         name = "".join(k if k.isalnum() or k in "-_." else "_" for k in wanted)
         pair = attribute(route.attributes, "pair") or _pair_of(path.stem)
-        found.append(
+        items.append(
             SuiteRoute(
                 id=name,
                 route=route,
@@ -140,7 +140,7 @@ def _items_of(path: Path, background: dict[str, int]) -> list[SuiteRoute]:
                 posed=_background_count(route, "posed", background["posed"], path),
             )
         )
-    return found
+    return items
 
 
 def _routes_of(path: Path) -> list[tuple[str, Route]]:
@@ -157,20 +157,20 @@ def _routes_of(path: Path) -> list[tuple[str, Route]]:
 
 def _pair_of(stem: str) -> str:
     """Return the pair id from a file name of Fail2Drive's split; "" for other names."""
-    found = _SPLIT_NAME.fullmatch(stem)
-    return "" if found is None else f"{found[2]}_{int(found[3]) % _SHIFT_OFFSET:04d}"
+    match = _SPLIT_NAME.fullmatch(stem)
+    return "" if match is None else f"{match[2]}_{int(match[3]) % _SHIFT_OFFSET:04d}"
 
 
 def _other_half(path: Path) -> Path | None:
     """Return the file of the other half of such a pair, if it is in the same folder."""
-    found = _SPLIT_NAME.fullmatch(path.stem)
-    if found is None:
+    match = _SPLIT_NAME.fullmatch(path.stem)
+    if match is None:
         return None
-    number = int(found[3]) % _SHIFT_OFFSET
+    number = int(match[3]) % _SHIFT_OFFSET
     stem = (
-        f"Generalization_{found[2]}_{number + _SHIFT_OFFSET:04d}"
-        if found[1] == "Base"
-        else f"Base_{found[2]}_{number:04d}"
+        f"Generalization_{match[2]}_{number + _SHIFT_OFFSET:04d}"
+        if match[1] == "Base"
+        else f"Base_{match[2]}_{number:04d}"
     )
     other = path.with_name(f"{stem}{path.suffix}")
     return other if other.is_file() else None

@@ -92,10 +92,10 @@ class _RouteBuilder:
         for turn in range(_ROUNDS):
             for k in range(_CANDIDATES):
                 name = (number, turn * _CANDIDATES + k)
-                found = self._candidate(request, *name)
-                if found is None:
+                candidate = self._candidate(request, *name)
+                if candidate is None:
                     continue
-                points, dense = found
+                points, dense = candidate
                 score = self._room(dense) * 100.0 + self._novelty(dense)
                 if best is None or score > best[0]:
                     best = score, points, dense
@@ -114,7 +114,9 @@ class _RouteBuilder:
         length_m = request.length_m or float(random.uniform(SHORTEST_M + 10.0, LONGEST_M - 40.0))
         places = self.draft.places
         x, y, _ = start = places[int(random.integers(len(places)))]
-        near = [one for one in places if np.hypot(one[0] - x, one[1] - y) < _REACH * length_m]
+        near = [
+            place for place in places if np.hypot(place[0] - x, place[1] - y) < _REACH * length_m
+        ]
         draft = replace(self.draft, length_m=length_m, places=[start, *near])
         points = draft.points([0], random)
         if points is None:
@@ -134,13 +136,13 @@ class _RouteBuilder:
     def _novelty(self, dense: DenseRoute) -> float:
         """Share of the route that earlier routes did not use, in per cent."""
         streets = _streets(dense)
-        return 99.0 * sum(1.0 / (1 + self.used.get(one, 0)) for one in streets) / len(streets)
+        return 99.0 * sum(1.0 / (1 + self.used.get(street, 0)) for street in streets) / len(streets)
 
 
 def _streets(dense: DenseRoute) -> list[tuple[int, int]]:
     """Return roads with their direction; roads in junctions distinguish turns."""
-    found = {(int(road), 1 if lane > 0 else -1) for road, _, lane in dense.lane}
-    return sorted(found)
+    streets = {(int(road), 1 if lane > 0 else -1) for road, _, lane in dense.lane}
+    return sorted(streets)
 
 
 def _roadside(town: Town) -> NDArray[np.float64]:
@@ -213,5 +215,5 @@ def with_variant_weather(suite: Suite) -> Suite:
     if not (wet or dark):
         return suite
     name = ("rain-night" if dark else "rain") if wet else "clear-night"
-    changed = [replace(one, route=with_weather(one.route, name)) for one in suite.routes]
+    changed = [replace(item, route=with_weather(item.route, name)) for item in suite.routes]
     return replace(suite, routes=tuple(changed))

@@ -94,17 +94,17 @@ class Stretch:
     @cached_property
     def junctions(self) -> list[tuple[float, float]]:
         """Start and end of each junction along the route."""
-        inside, found = self.dense.in_junction, []
+        inside, junctions = self.dense.in_junction, []
         k = 0
         while k < len(inside):
             if inside[k]:
                 last = k
                 while last + 1 < len(inside) and inside[last + 1]:
                     last += 1
-                found.append((float(self.along_m[k]), float(self.along_m[last])))
+                junctions.append((float(self.along_m[k]), float(self.along_m[last])))
                 k = last
             k += 1
-        return found
+        return junctions
 
     def junction_at(self, number: int) -> Any:
         """Return CARLA's junction object."""
@@ -135,7 +135,7 @@ class Stretch:
         enter_m, leave_m = self.junctions[number]
         keep = self.window(enter_m, 6.0, leave_m - enter_m)
         yaw = float(self.dense.rotation_deg[max(keep.start, 0), 1])
-        found = crossings(
+        paths = crossings(
             self.junction_at(number),
             arm,
             yaw,
@@ -144,7 +144,7 @@ class Stretch:
             35.0,
             40.0,
         )
-        return bool(found) and abs(found[0].turn_deg) < _TURN_DEG and found[0].meets_along_m > 25.0
+        return bool(paths) and abs(paths[0].turn_deg) < _TURN_DEG and paths[0].meets_along_m > 25.0
 
 
 def _nearest(points: FloatArray, others: FloatArray) -> float:
@@ -160,7 +160,7 @@ def _location(place: FloatArray) -> Any:
 def stretches(town: Town, length_m: float = 210.0) -> list[Stretch]:
     """Return all stretches of a town, in the order of its spawn points."""
     planner = RoutePlanner(town.carla_map)
-    found = []
+    result = []
     for number, pose in enumerate(town.spawn_points):
         start = rounded((pose.x, pose.y, pose.z))
         lane = town.carla_map.get_waypoint(carla.Location(*start))
@@ -170,8 +170,8 @@ def stretches(town: Town, length_m: float = 210.0) -> list[Stretch]:
                 continue
             stretch = _planned(town, planner, number, turn, start, end)
             if stretch is not None:
-                found.append(stretch)
-    return found
+                result.append(stretch)
+    return result
 
 
 def _follow(lane: Any, turn: str, length_m: float) -> tuple[Any, float] | None:
@@ -183,11 +183,11 @@ def _follow(lane: Any, turn: str, length_m: float) -> tuple[Any, float] | None:
             return None
         if len(options) > 1:
             wanted = "straight" if turned else turn
-            options = [one for one in options if _turns(one) == wanted]
+            options = [option for option in options if _turns(option) == wanted]
             if not options:
                 return None
             turned = True
-        here = min(options, key=lambda one: (abs(_bend(here, one)), one.lane_id))
+        here = min(options, key=lambda option: (abs(_bend(here, option)), option.lane_id))
         way_m += _STEP_M
     return (here, way_m) if turned else None
 

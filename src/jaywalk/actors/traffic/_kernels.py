@@ -207,14 +207,14 @@ def _next_junction(fleet: Fleet, i: int) -> int:
     The next one counts as soon as the front is in a junction: if no vehicle can stand between two
     junctions, entry to the second must be requested from inside the first.
     """
-    front, found = _front(fleet, i), -1
+    front, nearest = _front(fleet, i), -1
     rear = front - 2.0 * fleet.half_length[i]
     for f in range(FEATURES):
         if fleet.feature_kind[i, f] == JUNCTION and fleet.feature_to[i, f] > rear:
             if fleet.feature_from[i, f] + _IN_M >= front:
                 return f
-            found = f
-    return found
+            nearest = f
+    return nearest
 
 
 @kernel

@@ -205,18 +205,18 @@ def _bend_speed(path: NDArray[np.float64], lateral_mps2: float) -> NDArray[np.fl
 
 
 def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwork) -> None:
-    found: list[tuple[float, float, int, int, int]] = []
+    features: list[tuple[float, float, int, int, int]] = []
     passage: list[int] = []  # positions of the segments of junctions
     position, count = 0, len(journey.segments)
     while position < count:
         segment, start = journey.segments[position], float(journey.cuts[position])
-        found += [
+        features += [
             (start + low, start + high, CROSSWALK, number, 0)
             for low, high, number in network.crossings[segment]
         ]
         if network.light[segment] >= 0:
             line = start + float(network.light_at_m[segment])
-            found.append(
+            features.append(
                 (line, float(journey.cuts[position + 1]), LIGHT, int(network.light[segment]), 0)
             )
         if network.in_junction[segment]:
@@ -224,19 +224,19 @@ def _write_features(fleet: Fleet, row: int, journey: Journey, network: LaneNetwo
             while last + 1 < count and network.in_junction[journey.segments[last + 1]]:
                 last += 1
                 begin = float(journey.cuts[last])
-                found += [
+                features += [
                     (begin + low, begin + high, CROSSWALK, number, 0)
                     for low, high, number in network.crossings[journey.segments[last]]
                 ]
             passage += range(position, last + 1)
             sign = int(network.sign[journey.segments[position - 1]]) if position else 0
             order = 2 * (sign > 0) + _turns_left(network, journey.segments[position : last + 1])
-            found.append((start, float(journey.cuts[last + 1]), JUNCTION, order, sign))
+            features.append((start, float(journey.cuts[last + 1]), JUNCTION, order, sign))
             position = last
         position += 1
-    found = sorted(found)[:FEATURES]
+    features = sorted(features)[:FEATURES]
     fleet.feature_kind[row] = 0
-    for number, (low, high, kind, ref, sign) in enumerate(found):
+    for number, (low, high, kind, ref, sign) in enumerate(features):
         fleet.feature_from[row, number], fleet.feature_to[row, number] = low, high
         fleet.feature_kind[row, number] = kind
         fleet.feature_ref[row, number], fleet.feature_sign[row, number] = ref, sign

@@ -64,8 +64,8 @@ def _lights(world: carla.World) -> list[Any]:
 
 def _signs(world: carla.World) -> list[Any]:
     actors = world.get_actors()
-    found = [*actors.filter("traffic.stop"), *actors.filter("traffic.yield")]
-    return sorted(found, key=lambda sign: sign.id)
+    signs = [*actors.filter("traffic.stop"), *actors.filter("traffic.yield")]
+    return sorted(signs, key=lambda sign: sign.id)
 
 
 @dataclass(slots=True)

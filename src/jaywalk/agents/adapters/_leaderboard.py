@@ -170,7 +170,7 @@ class LeaderboardAgent(Driver):
         return read_forecasts(tell(), source, moment.snapshot, self._people)
 
     def _people(self) -> list[int]:
-        return sorted(one.id for one in self._world.get_actors().filter("walker.*"))
+        return sorted(actor.id for actor in self._world.get_actors().filter("walker.*"))
 
     @property
     def rig(self) -> SensorRig | None:
@@ -201,22 +201,22 @@ class LeaderboardAgent(Driver):
 
 def _active_scenarios(briefing: Briefing) -> list[Any]:
     """Return the scenario data of PDM-Lite: actors, side, and its own progress so far."""
-    actors = {one.id: one for one in briefing.world.get_actors()}
+    actors = {item.id: item for item in briefing.world.get_actors()}
     return [
         (
-            one.name,
+            item.name,
             [
-                actors[one.first_actor],
-                actors.get(one.last_actor),
-                one.direction,
+                actors[item.first_actor],
+                actors.get(item.last_actor),
+                item.direction,
                 False,
                 _FAR,
                 _FAR,
                 False,
             ],
         )
-        for one in briefing.told
-        if one.first_actor in actors
+        for item in briefing.told
+        if item.first_actor in actors
     ]
 
 
@@ -226,9 +226,9 @@ def manner_of(kind: type[Any]) -> LeaderboardManner:
         if "__init__" not in vars(owner):
             continue
         parameters = list(inspect.signature(vars(owner)["__init__"]).parameters.values())[1:]
-        if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
             continue  # passes all arguments to its base
-        names = [one.name for one in parameters]
+        names = [parameter.name for parameter in parameters]
         if "route_index" in names:
             return LeaderboardManner.LOCAL
         return (

@@ -89,7 +89,7 @@ class SpeedTables:
         self._folder = tempfile.TemporaryDirectory(prefix="jaywalk-limits-")
         folder = Path(self._folder.name) / "speed_limits"
         folder.mkdir()
-        poses = [one.transform.location for one in carla_map.generate_waypoints(_EVERY_M)]
+        poses = [waypoint.transform.location for waypoint in carla_map.generate_waypoints(_EVERY_M)]
         places = np.array([(p.x, p.y, p.z) for p in poses]).reshape(-1, 3)
         limit_mps, _, _ = limits_along(carla_map, places, DEFAULT_LIMIT_MPS)
         table: Any = {"locations": places, "speed_limits": MPS_TO_KMH * limit_mps}

@@ -53,28 +53,28 @@ def read_forecasts(said: Any, source: str, snapshot: Any, people: Any) -> tuple[
         return ()
     if not isinstance(said, Sequence) or isinstance(said, str):
         raise AnswerError(f"forecasts: a {type(said).__name__}, expected a list.")
-    found = []
-    for number, one in enumerate(said):
+    forecasts = []
+    for number, item in enumerate(said):
         where = f"forecasts[{number}]"
-        actor = _field(one, "actor_id")
+        actor = _field(item, "actor_id")
         if actor is None:
             actor = _at(
-                _array(_field(one, "position_m"), (2,), where, "position_m"), snapshot, people()
+                _array(_field(item, "position_m"), (2,), where, "position_m"), snapshot, people()
             )
         if actor is not None:
-            found.append(_forecast(one, int(actor), source, where))
-    return tuple(found)
+            forecasts.append(_forecast(item, int(actor), source, where))
+    return tuple(forecasts)
 
 
-def _forecast(one: Any, actor: int, source: str, where: str) -> Forecast:
-    time_s = _array(_field(one, "time_s"), (-1,), where, "time_s")
-    mean = _array(_field(one, "mean_m"), (-1, len(time_s), 2), where, "mean_m")
+def _forecast(item: Any, actor: int, source: str, where: str) -> Forecast:
+    time_s = _array(_field(item, "time_s"), (-1,), where, "time_s")
+    mean = _array(_field(item, "mean_m"), (-1, len(time_s), 2), where, "mean_m")
     modes = len(mean)
-    weight = _field(one, "weight")
-    spread = _field(one, "covariance_m2")
+    weight = _field(item, "weight")
+    spread = _field(item, "covariance_m2")
     return Forecast(
         actor_id=actor,
-        source=str(_field(one, "source") or source),
+        source=str(_field(item, "source") or source),
         time_s=time_s,
         weight=np.full(modes, 1.0 / max(modes, 1))
         if weight is None
@@ -103,8 +103,8 @@ def read_plan(said: Any) -> Plan | None:
     )
 
 
-def _field(one: Any, name: str) -> Any:
-    return one.get(name) if isinstance(one, Mapping) else getattr(one, name, None)
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
 def _array(value: Any, shape: tuple[int, ...], where: str, name: str) -> FloatArray:
@@ -263,10 +263,10 @@ class Observer:
             fixed.append(body[2])
         moving = np.array(rows, np.float64).reshape(-1, 12)
         sizes = np.array(fixed, np.float64).reshape(-1, 6)
-        who = np.array(ids, np.int64).reshape(-1, 2)
+        identity = np.array(ids, np.int64).reshape(-1, 2)
         return told.Actors(
-            id=who[:, 0].copy(),
-            kind=who[:, 1].copy(),
+            id=identity[:, 0].copy(),
+            kind=identity[:, 1].copy(),
             type_id=names,
             position_m=moving[:, 0:3].copy(),
             rotation_deg=moving[:, 3:6].copy(),
@@ -320,8 +320,8 @@ class Observer:
         return np.array(middles, np.float64).reshape(-1, 3)
 
     def _near(self, kind: str) -> list[Any]:
-        found = sorted(self._world.get_actors().filter(kind), key=lambda actor: actor.id)
-        return [a for a in found if self._gap_m(a.get_transform().location) < _SIGNAL_REACH_M]
+        actors = sorted(self._world.get_actors().filter(kind), key=lambda actor: actor.id)
+        return [a for a in actors if self._gap_m(a.get_transform().location) < _SIGNAL_REACH_M]
 
     def _gap_m(self, place: Any) -> float:
         way = self._briefing.route.position_m

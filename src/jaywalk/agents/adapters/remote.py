@@ -143,7 +143,7 @@ class PlainDriver(Driver):
             raise
 
     def _people(self) -> list[int]:
-        return sorted(one.id for one in self._world.get_actors().filter("walker.*"))
+        return sorted(actor.id for actor in self._world.get_actors().filter("walker.*"))
 
     def declared(self) -> tuple[str, str] | None:
         """Return the name and version that the agent declares."""

@@ -96,19 +96,19 @@ def check_sensors(
     sensors: Sequence[Mapping[str, Any]], track: str, radius_m: float = RADIUS_M
 ) -> None:
     """Raise :class:`SensorError` unless a list of sensors is allowed in a track."""
-    doubled = [tag for tag, n in Counter(one["id"] for one in sensors).items() if n > 1]
+    doubled = [tag for tag, n in Counter(sensor["id"] for sensor in sensors).items() if n > 1]
     if doubled:
         raise SensorError(f"Duplicated sensor tag [{doubled[0]}]")
-    for one in sensors:
-        kind = one["type"]
+    for sensor in sensors:
+        kind = sensor["type"]
         if kind not in _LIMITS or (kind == _MAP and track == "SENSORS"):
             raise SensorError(f"Illegal sensor '{kind}' used for Track [Track.{track}]!")
-        if math.hypot(*(float(one.get(axis, 0.0)) for axis in "xyz")) > radius_m:
+        if math.hypot(*(float(sensor.get(axis, 0.0)) for axis in "xyz")) > radius_m:
             raise SensorError(
-                f"Illegal sensor extrinsics used for sensor '{one['id']}'. "
+                f"Illegal sensor extrinsics used for sensor '{sensor['id']}'. "
                 f"Max allowed radius is {radius_m}m"
             )
-    for kind, count in Counter(one["type"] for one in sensors).items():
+    for kind, count in Counter(sensor["type"] for sensor in sensors).items():
         most = _LIMITS[kind][1 if track.endswith("QUALIFIER") else 0]
         if count > most:
             raise SensorError(
@@ -127,28 +127,28 @@ class SensorRig:
         self._arrived: queue.Queue[tuple[str, int, Any]] = queue.Queue()
         self._waited: set[str] = set()
         self.latest: dict[str, tuple[int, Any]] = {}  # what was read last
-        self._speedometers = [one["id"] for one in sensors if one["type"] == _SPEEDOMETER]
-        self._maps = [one["id"] for one in sensors if one["type"] == _MAP]
+        self._speedometers = [sensor["id"] for sensor in sensors if sensor["type"] == _SPEEDOMETER]
+        self._maps = [sensor["id"] for sensor in sensors if sensor["type"] == _MAP]
         self._map_text = world.get_map().to_opendrive()
         self._reference = route_reference_deg(fromstring(self._map_text))
         library = world.get_blueprint_library()
-        for one in sensors:
-            if one["type"] not in (_SPEEDOMETER, _MAP):
-                self._mount(world, library, one)
+        for sensor in sensors:
+            if sensor["type"] not in (_SPEEDOMETER, _MAP):
+                self._mount(world, library, sensor)
 
-    def _mount(self, world: Any, library: Any, one: Mapping[str, Any]) -> None:
-        model = library.find(one["type"])
-        values = dict(_FIXED.get(one["type"], {}))
-        values |= {name: str(one[key]) for key, name in _GIVEN.items() if key in one}
+    def _mount(self, world: Any, library: Any, spec: Mapping[str, Any]) -> None:
+        model = library.find(spec["type"])
+        values = dict(_FIXED.get(spec["type"], {}))
+        values |= {name: str(spec[key]) for key, name in _GIVEN.items() if key in spec}
         for name, value in values.items():
             if model.has_attribute(name):
                 model.set_attribute(name, value)
-        angle = {axis: float(one.get(axis, 0.0)) for axis in ("pitch", "roll", "yaw")}
-        place = carla.Location(*(float(one.get(axis, 0.0)) for axis in "xyz"))
+        angle = {axis: float(spec.get(axis, 0.0)) for axis in ("pitch", "roll", "yaw")}
+        place = carla.Location(*(float(spec.get(axis, 0.0)) for axis in "xyz"))
         pose = carla.Transform(place, carla.Rotation(**angle))
         actor = world.spawn_actor(model, pose, attach_to=self._ego)
-        tag = str(one["id"])
-        read = self._position if one["type"] == _GNSS else _reader(one["type"])
+        tag = str(spec["id"])
+        read = self._position if spec["type"] == _GNSS else _reader(spec["type"])
         actor.listen(lambda data: self._arrived.put((tag, data.frame, read(data))))
         self._actors.append(actor)
         self._tags.append(tag)

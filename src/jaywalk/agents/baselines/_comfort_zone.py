@@ -115,11 +115,11 @@ class PeopleHistory:
         away = np.hypot(*np.moveaxis(xy_m[:, None] - self._people[None, :, :2], -1, 0))
         away = np.where(away < 1e-9, np.inf, away)  # oneself
         order = np.argsort(away, axis=1, kind="stable")[:, :MOST_NEIGHBOURS]
-        found = np.full((len(xy_m), MOST_NEIGHBOURS, 4), np.nan)
+        neighbours = np.full((len(xy_m), MOST_NEIGHBOURS, 4), np.nan)
         near = np.take_along_axis(away, order, axis=1) < FARTHEST_M
-        found[:, : order.shape[1]] = np.where(near[..., None], self._people[order], np.nan)
-        found[:, :, 1::2] *= -1.0  # y and its velocity change with the frame
-        return found
+        neighbours[:, : order.shape[1]] = np.where(near[..., None], self._people[order], np.nan)
+        neighbours[:, :, 1::2] *= -1.0  # y and its velocity change with the frame
+        return neighbours
 
 
 def to_carla(forecast: Mixture) -> Mixture:

@@ -54,14 +54,14 @@ class Lanes:
         if not len(xy_m):
             return np.zeros(0, np.int64), np.zeros(0)
         _, near = self.tree.query(xy_m, k=_NEIGHBOURS)
-        found = self.points[near]
-        dx, dy = xy_m[:, None, 0] - found[:, :, 0], xy_m[:, None, 1] - found[:, :, 1]
-        yaw = found[:, :, 3]
+        points = self.points[near]
+        dx, dy = xy_m[:, None, 0] - points[:, :, 0], xy_m[:, None, 1] - points[:, :, 1]
+        yaw = points[:, :, 3]
         aside = np.abs(-dx * np.sin(yaw) + dy * np.cos(yaw))
         ahead = np.abs(dx * np.cos(yaw) + dy * np.sin(yaw))
         turn = 1.0 - np.cos(yaw - yaw_rad[:, None])
         misfit = aside + np.maximum(ahead - 1.0, 0.0) + _TURN_COST_M * turn
-        misfit = np.where(np.abs(found[:, :, 2] - z_m[:, None]) < _LEVEL_M, misfit, 1e3)
+        misfit = np.where(np.abs(points[:, :, 2] - z_m[:, None]) < _LEVEL_M, misfit, 1e3)
         best = np.argmin(misfit + 0.01 * ahead, axis=1)
         rows = np.arange(len(xy_m))
         return near[rows, best], misfit[rows, best]

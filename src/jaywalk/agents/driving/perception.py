@@ -152,7 +152,9 @@ class Perception:
         """
         states = self._world.get_vehicles_light_states()
         special = int(carla.VehicleLightState.Special1)
-        return {one for one in self.emergency & set(states) if int(states[one]) & special}
+        return {
+            actor_id for actor_id in self.emergency & set(states) if int(states[actor_id]) & special
+        }
 
     def _learn(self, snapshot: Any) -> None:
         ids = [state.id for state in snapshot]
@@ -233,9 +235,9 @@ class Perception:
         velocity = rows[:, 4:6].copy()
         if step_s > 1e-6:
             moved = (rows[:, :2] - before[:, :2]) / step_s
-            told = np.hypot(velocity[:, 0], velocity[:, 1])
+            reported = np.hypot(velocity[:, 0], velocity[:, 1])
             real = np.hypot(moved[:, 0], moved[:, 1])  # nan for new actors
-            silent = (told < _STILL_MPS) & (real > _STILL_MPS) & (real < _JUMP_MPS)
+            silent = (reported < _STILL_MPS) & (real > _STILL_MPS) & (real < _JUMP_MPS)
             velocity[silent] = moved[silent]
         return velocity
 

@@ -207,8 +207,8 @@ def _run_on(piece: tuple[FloatArray, FloatArray], carla_map: Any) -> tuple[Float
     last = places[-1]
     way = np.array([np.cos(yaws[-1]), np.sin(yaws[-1]), 0.0])
     waypoint = carla_map.get_waypoint(carla.Location(*(float(value) for value in last)))
-    found: list[FloatArray] = [last]
-    while waypoint is not None and (len(found) - 1) * 1.0 < _BEYOND_M:
+    pieces: list[FloatArray] = [last]
+    while waypoint is not None and (len(pieces) - 1) * 1.0 < _BEYOND_M:
         choice = waypoint.next(1.0)
         if not choice:
             break
@@ -219,13 +219,13 @@ def _run_on(piece: tuple[FloatArray, FloatArray], carla_map: Any) -> tuple[Float
         waypoint = choice[int(np.argmin(turn))]
         place = waypoint.transform.location
         point = np.array([place.x, place.y, place.z])
-        if (point - found[-1])[:2] @ way[:2] <= 0.1:
+        if (point - pieces[-1])[:2] @ way[:2] <= 0.1:
             break
-        way = (point - found[-1]) / np.linalg.norm(point - found[-1])
-        found.append(point)
-    missing = _BEYOND_M - (len(found) - 1)
-    found.append(found[-1] + way * max(missing, 1.0))
-    line = np.array(found)
+        way = (point - pieces[-1]) / np.linalg.norm(point - pieces[-1])
+        pieces.append(point)
+    missing = _BEYOND_M - (len(pieces) - 1)
+    pieces.append(pieces[-1] + way * max(missing, 1.0))
+    line = np.array(pieces)
     steps = np.diff(line[:, :2], axis=0)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
     more, more_yaw = _resampled(line, np.concatenate([headings, headings[-1:]]))

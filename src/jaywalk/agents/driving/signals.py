@@ -128,15 +128,15 @@ def _light_stop(line: RouteLine, light: Any) -> list[LightStop]:
     place = light.get_transform().location
     if float(np.min(np.hypot(line.xy_m[:, 0] - place.x, line.xy_m[:, 1] - place.y))) > 80.0:
         return []
-    found: list[LightStop] = []
+    stops: list[LightStop] = []
     for waypoint in light.get_stop_waypoints():
         pose = waypoint.transform
         yaw = yaw_rad(pose)
         for sample in _visits(line, pose.location, _ON_LINE_M, yaw):
             along = sample * STEP_M
-            if any(abs(stop.along_m - along) < 5.0 for stop in found):
+            if any(abs(stop.along_m - along) < 5.0 for stop in stops):
                 continue
-            found.append(
+            stops.append(
                 LightStop(
                     light=light,
                     along_m=along,
@@ -144,7 +144,7 @@ def _light_stop(line: RouteLine, light: Any) -> list[LightStop]:
                     yellow_time_s=float(light.get_yellow_time()),
                 )
             )
-    return found
+    return stops
 
 
 def _edge_m(line: RouteLine, sample: int) -> float:

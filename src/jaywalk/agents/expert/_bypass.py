@@ -148,10 +148,10 @@ class StandingObstacle:
             close = (self.from_m < end + 6.0) & (self.to_m > begin - 6.0)
             meets = (far < edge + width_m) & (near > edge)
             behind = in_lane & (self.from_m >= begin)
-            found = np.flatnonzero((along & (self.blocks | behind)) | (close & meets))
-            if members.issuperset(found.tolist()):
+            joined = np.flatnonzero((along & (self.blocks | behind)) | (close & meets))
+            if members.issuperset(joined.tolist()):
                 break
-            members.update(found.tolist())
+            members.update(joined.tolist())
         ids = tuple(sorted(int(self.actor_id[k]) for k in members))
         return Obstacle(from_m=begin, to_m=end, edge_m=edge, ids=ids)
 

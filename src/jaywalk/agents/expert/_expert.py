@@ -118,7 +118,9 @@ class Expert(RouteDriver):
         seen = self._near(own, self.perception.look(moment.snapshot))
         stood_s, moved = self.memory.update(seen)
         self._passed = {
-            one: place for one, place in self._passed.items() if _stays(seen, one, place)
+            actor_id: place
+            for actor_id, place in self._passed.items()
+            if _stays(seen, actor_id, place)
         }
         speed = max(own.speed_mps, 0.0)
         at, lead, ahead = self._in_the_way(own, seen)
@@ -195,7 +197,9 @@ class Expert(RouteDriver):
 
     def _closely(self, seen: Observation) -> BoolArray:
         """Return a mask of the people whom the car passes closely."""
-        return np.array([one in self._passed for one in seen.actor_id.tolist()], dtype=np.bool_)
+        return np.array(
+            [actor_id in self._passed for actor_id in seen.actor_id.tolist()], dtype=np.bool_
+        )
 
     def _wait(self, own: EgoVehicle, seen: Observation, at: FloatArray, why: str) -> None:
         """Count the waiting time for people on the line; after a limit, pass them closely."""
@@ -203,13 +207,13 @@ class Expert(RouteDriver):
         if own.speed_mps > 0.3 or why not in _WAITING:
             return
         for k in np.flatnonzero((seen.kind == PERSON) & np.isfinite(at)).tolist():
-            one, here = int(seen.actor_id[k]), (float(seen.xy_m[k, 0]), float(seen.xy_m[k, 1]))
-            waited_s, *place = before.get(one, (0.0, *here))
+            actor_id, here = int(seen.actor_id[k]), (float(seen.xy_m[k, 0]), float(seen.xy_m[k, 1]))
+            waited_s, *place = before.get(actor_id, (0.0, *here))
             if math.dist(place, here) > _STAYS_M:
                 waited_s, place = 0.0, [*here]
-            self._stays[one] = (waited_s + self.briefing.delta_s, place[0], place[1])
+            self._stays[actor_id] = (waited_s + self.briefing.delta_s, place[0], place[1])
             if waited_s > _WAITS_FOR_S:
-                self._passed[one] = (place[0], place[1])
+                self._passed[actor_id] = (place[0], place[1])
 
     def _blocking(
         self,
@@ -332,14 +336,14 @@ class Expert(RouteDriver):
         self._braked_s = 0.0
         if speed < 0.3:
             self._stuck_s += self.briefing.delta_s
-        who = int(trial.who[0])
+        row = int(trial.who[0])
         if best is None:
             pull = self._second_best(own, around, paths, pulls, top, trial)
         else:
             pull = float(pulls[best])
-        what = "crossing" if who < 0 else _KINDS[int(around.kind[who])]
+        what = "crossing" if row < 0 else _KINDS[int(around.kind[row])]
         self._person_s = self._person_s + self.briefing.delta_s if what == "person" else 0.0
-        if what == "person" and self._can_wait(own, around, who, trial.first_s[0]):
+        if what == "person" and self._can_wait(own, around, row, trial.first_s[0]):
             pull = max(pull, _WAIT_MPS2)
         pull = min(pull, wanted) if pull < 0.0 else pull
         return Choice(acceleration_mps2=pull, reason=f"{what} foreseen")
@@ -355,16 +359,16 @@ class Expert(RouteDriver):
     ) -> float:
         """Choose if no option is clear: pass vehicles closer, or stop in another actor's path."""
         tight = try_out(self.line, self.along_m, own, around, paths, pulls, top_mps, _TIGHT_MARGINS)
-        found = tight.first_free(clear=True)
-        if found is not None:
-            return float(pulls[found])
-        who = int(trial.who[0])
-        for_vehicle = pulls.max() > 0.0 and who >= 0 and around.kind[who] == VEHICLE
+        free = tight.first_free(clear=True)
+        if free is not None:
+            return float(pulls[free])
+        row = int(trial.who[0])
+        for_vehicle = pulls.max() > 0.0 and row >= 0 and around.kind[row] == VEHICLE
         if for_vehicle and self._goes_before(own, around, top_mps):
             return _BOOST_MPS2
-        found = trial.first_free(clear=False)
-        if found is not None:
-            return float(pulls[found])
+        free = trial.first_free(clear=False)
+        if free is not None:
+            return float(pulls[free])
         if for_vehicle:
             return self._least_bad(own, around, paths, pulls, top_mps)
         return float(pulls[-1])
@@ -390,27 +394,27 @@ class Expert(RouteDriver):
         )
         return bool(np.isinf(boost.first_s[0]))
 
-    def _can_wait(self, own: EgoVehicle, around: Observation, who: int, first_s: float) -> bool:
+    def _can_wait(self, own: EgoVehicle, around: Observation, row: int, first_s: float) -> bool:
         """Return whether the ego can still brake later for a person beside the road."""
         speed = max(own.speed_mps, 0.0)
         room = max(speed * first_s - 0.5, 0.5)
         if speed * speed / (2.0 * room) > _LATEST_MPS2 and self._person_s > _GLANCE_S:
             return False
-        return not self._is_road(around, who)
+        return not self._is_road(around, row)
 
     def _on_road(self, own: EgoVehicle, around: Observation) -> BoolArray:
         """Return a mask of the nearby people who walk on a driving lane."""
         away = np.hypot(around.xy_m[:, 0] - own.x_m, around.xy_m[:, 1] - own.y_m)
         walks = (around.kind == PERSON) & (around.speed_mps > 0.3) & (away < _CROSSERS_M)
-        found = np.zeros(len(around), np.bool_)
+        on_road = np.zeros(len(around), np.bool_)
         for k in np.flatnonzero(walks):
-            found[k] = self._is_road(around, int(k))
-        return found
+            on_road[k] = self._is_road(around, int(k))
+        return on_road
 
-    def _is_road(self, around: Observation, who: int) -> bool:
+    def _is_road(self, around: Observation, row: int) -> bool:
         """Return whether a person is on a driving lane; cached to 10 cm, since the map is slow."""
-        x_m, y_m = around.xy_m[who].tolist()
-        cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[who]))
+        x_m, y_m = around.xy_m[row].tolist()
+        cell = round(x_m / _CELL_M), round(y_m / _CELL_M), round(float(around.z_m[row]))
         known = self._road.get(cell)
         if known is None:
             place = carla.Location(cell[0] * _CELL_M, cell[1] * _CELL_M, float(cell[2]))
@@ -456,7 +460,7 @@ def _will_brake(own: EgoVehicle, seen: Observation, trusted: frozenset[int]) -> 
 
     Once the ego moves, all of them are: a stop in their path would be worse than to continue.
     """
-    expected = np.array([one in trusted for one in seen.actor_id.tolist()], np.bool_)
+    expected = np.array([actor_id in trusted for actor_id in seen.actor_id.tolist()], np.bool_)
     if own.speed_mps > _COMMITTED_MPS:
         return expected
     dx, dy = seen.xy_m[:, 0] - own.x_m, seen.xy_m[:, 1] - own.y_m

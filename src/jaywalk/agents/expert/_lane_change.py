@@ -43,9 +43,9 @@ class MakeWay:
         if self.bypass.way is not None or not self._comes(own, along_m, seen):
             return
         ways = [self._aside(own, along_m, right) for right in (True, False)]
-        found = [way for way in ways if way is not None]
+        known = [way for way in ways if way is not None]
         # Prefer a lane to the edge of the road, on either side.
-        for _, way in sorted(found, key=lambda one: one[0]):
+        for _, way in sorted(known, key=lambda pair: pair[0]):
             if self.bypass.take(way, own, along_m, seen):
                 return
 
@@ -54,7 +54,9 @@ class MakeWay:
         known = self.perception.emergency
         if not known:
             return False
-        mine = seen.where(np.array([one in known for one in seen.actor_id.tolist()], np.bool_))
+        mine = seen.where(
+            np.array([actor_id in known for actor_id in seen.actor_id.tolist()], np.bool_)
+        )
         line, here = self.bypass.line, int(along_m / STEP_M)
         back = int((_NEAR_M + 20.0) / STEP_M)
         at, right, yaw = project(line, here - back, here + 2, mine.xy_m, mine.z_m)

@@ -113,14 +113,14 @@ def _signed(actor: Any, lanes: Lanes) -> list[int]:
     actor.get_transform().transform(place)  # in place: the wheel changes its argument
     reach = max(float(box.extent.x), float(box.extent.y), 1.0) + 0.5
     near = lanes.tree.query_ball_point([place.x, place.y], reach)
-    found = set()
+    signed = set()
     for point in near:
         segment = int(lanes.segment[point])
         left = lanes.length_m(segment) - lanes.along_m[point]
         ends = any(lanes.in_junction[k] for k in lanes.successors[segment])
         if not lanes.in_junction[segment] and ends and left < _SIGN_BEFORE_M:
-            found.add(segment)
-    return sorted(found)
+            signed.add(segment)
+    return sorted(signed)
 
 
 def find_passages(
@@ -177,8 +177,8 @@ def _passage(
 
 def _light_of(lanes: Lanes, controls: Controls, segment: int) -> Any:
     """Return the light before a lane through a junction; None if there is none."""
-    found = (controls.light.get(before) for before in lanes.predecessors[segment])
-    return next((light for light in found if light is not None), None)
+    lights = (controls.light.get(before) for before in lanes.predecessors[segment])
+    return next((light for light in lights if light is not None), None)
 
 
 def _own_control(

@@ -59,7 +59,7 @@ def foresee(
     speed = seen.speed_mps
     push = np.where(seen.kind == VEHICLE, np.minimum(seen.acceleration_mps2, 0.0), 0.0)
     if brake:
-        expected = np.array([one in brake for one in seen.actor_id.tolist()], np.bool_)
+        expected = np.array([actor_id in brake for actor_id in seen.actor_id.tolist()], np.bool_)
         push = np.where(expected, np.minimum(push, -brakes_mps2), push)
     travelled = _travelled(speed, np.maximum(push, -_HARDEST_MPS2))
     heading = np.where(
@@ -375,10 +375,10 @@ def try_out(
     hit &= ~stands[:, :, None]
     any_hit = np.any(hit, axis=2)
     step = np.argmax(any_hit, axis=1)
-    found = np.any(any_hit, axis=1)
-    who = np.argmax(hit[np.arange(count), step], axis=1)
+    hits = np.any(any_hit, axis=1)
+    rows = np.argmax(hit[np.arange(count), step], axis=1)
     return Trial(
-        first_s=np.where(found, TIMES_S[step], np.inf),
-        who=np.where(found, who, -1),
+        first_s=np.where(hits, TIMES_S[step], np.inf),
+        who=np.where(hits, rows, -1),
         clear=~in_way,
     )

@@ -226,13 +226,13 @@ class RolloutFolder:
         wanted = {"format": _FORMAT, **asdict(maker)}
         if file.is_file():
             try:
-                found = json.loads(read_text(file, "a manifest of rollouts"))
+                manifest = json.loads(read_text(file, "a manifest of rollouts"))
             except ValueError as problem:
                 raise DataError(f"'{file}' is cut off or edited; remove it.") from problem
-            other = [k for k in wanted if found.get(k) != wanted[k]]
+            other = [k for k in wanted if manifest.get(k) != wanted[k]]
             if other:
                 raise UsageError(
-                    f"'{path}' holds rollouts with {other[0]} {found.get(other[0])!r}, not "
+                    f"'{path}' holds rollouts with {other[0]} {manifest.get(other[0])!r}, not "
                     f"{wanted[other[0]]!r}; give another --out."
                 )
         elif path.exists() and any(path.glob("*.npz")):

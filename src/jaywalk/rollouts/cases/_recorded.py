@@ -167,20 +167,20 @@ def run_scenes(
     folders = list(jaywalk.record.find_records(path))
     if not folders:
         raise PrerequisiteError(f"Run '{path}' has no finished episode; run it first.")
-    found = [
+    scenes = [
         scene
         for folder in folders
         for scene in recorded_scenes(jaywalk.record.open(folder), count, range_m, at_s)
     ]
-    if not found:
+    if not scenes:
         raise DataError(
             f"None of the {len(folders)} episodes of '{path}' can be scored: a scene needs an ego "
             "and 9.1 s without a gap."
         )
-    doubled = [name for name, k in Counter(s.scene.name for s in found).items() if k > 1]
+    doubled = [name for name, k in Counter(s.scene.name for s in scenes).items() if k > 1]
     if doubled:
         raise UsageError(f"'{path}' has two episodes named '{doubled[0]}'; give one run at a time.")
-    return found
+    return scenes
 
 
 def rollouts_in_run(path: Path, policy: str | None) -> Path | None:

@@ -107,19 +107,19 @@ class RoadMap:
             return []
         if self.in_junction[lane]:
             return [lane]
-        found: set[int] = set()
+        lanes: set[int] = set()
         open_ends, far_m = [lane], {lane: 0.0}
         while open_ends:
             current = open_ends.pop()
             for after in self.successors[current]:
                 if self.in_junction[after]:
-                    found.add(after)
+                    lanes.add(after)
                 elif after not in far_m:
                     length = float(np.hypot(*np.diff(self.line(after)[:, :2], axis=0).T).sum())
                     far_m[after] = far_m[current] + length
                     if far_m[after] < _APPROACH_M:
                         open_ends.append(after)
-        return sorted(found)
+        return sorted(lanes)
 
     def _lane_at(self, place_m: Points, yaw_rad: float) -> int | None:
         """Return the nearest lane whose direction agrees."""
@@ -167,7 +167,7 @@ def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
         np.concatenate([p for s in paved for p in (s.inner_m, s.outer_m)])
     )
     tree = cKDTree(border[:, :2])
-    found = []
+    edges = []
     for part in shapely.get_parts(whole):
         if not isinstance(part, shapely.Polygon) or part.is_empty:
             continue
@@ -178,8 +178,8 @@ def _edges(strips: list[LaneStrip]) -> tuple[Points, ...]:
         ]
         for ring in rings:
             xy = np.asarray(ring.coords, dtype=np.float64)[:, :2]
-            found.append(np.column_stack([xy, border[tree.query(xy)[1], 2]]))
-    return tuple(found)
+            edges.append(np.column_stack([xy, border[tree.query(xy)[1], 2]]))
+    return tuple(edges)
 
 
 def road_map(town: Town) -> RoadMap:

@@ -200,8 +200,8 @@ def scene_of(scenario: dict[str, Any]) -> LoggedScene:
 def _messages(path: Path) -> Iterator[dict[str, Any]]:
     if path.suffix == ".json":
         value = json.loads(read_text(path, "a scenario (.json)", DATA_BYTES))
-        for one in value if isinstance(value, list) else [value]:
-            yield from_json(WAYMO, "Scenario", one)
+        for item in value if isinstance(value, list) else [value]:
+            yield from_json(WAYMO, "Scenario", item)
         return
     with open_file(path, "a scenario or a TFRecord file", 2**40) as file:
         head = file.read(12)

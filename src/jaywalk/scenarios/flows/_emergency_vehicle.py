@@ -96,10 +96,11 @@ class EmergencyVehicle(Scenario):
         except RuntimeError:  # the map ends in a way the wheel does not expect
             starts = []
         starts = sorted(
-            starts, key=lambda one: abs(wrap_degrees(one.transform.rotation.yaw - yaw_deg))
+            starts,
+            key=lambda waypoint: abs(wrap_degrees(waypoint.transform.rotation.yaw - yaw_deg)),
         )
         for start in starts:
-            ends = [one.transform.location for one in (start, here)]
+            ends = [waypoint.transform.location for waypoint in (start, here)]
             try:
                 route = planner.plan([(end.x, end.y, end.z) for end in ends])
             except DataError:

@@ -62,10 +62,10 @@ class BicycleFlow(Streams):
 
     def models(self) -> tuple[Any, ...]:
         """Return the blueprints of bicycles."""
-        found = bicycles(self.context.world.get_blueprint_library())
-        if not found:
+        models = bicycles(self.context.world.get_blueprint_library())
+        if not models:
             raise DataError(f"{self.element.where}: the server has no bicycle.")
-        return tuple(found)
+        return tuple(models)
 
     def ways(self) -> list[LanePath]:
         """Return the cycle lane over the junction and 40 m beyond."""
@@ -108,13 +108,13 @@ class BicycleFlow(Streams):
 
 def bicycles(library: Any) -> list[Any]:
     """Return blueprints of bicycles, in order of their ids."""
-    found = [
+    models = [
         model
         for model in library.filter("vehicle.*")
         if model.has_attribute("base_type")
         and str(model.get_attribute("base_type").as_str()) == "bicycle"
     ]
-    return sorted(found, key=lambda model: str(model.id))
+    return sorted(models, key=lambda model: str(model.id))
 
 
 _REACHED_M: Final = 2.0  # distance from the end of a path at which the ego has reached it
@@ -174,7 +174,7 @@ class LocatedFlow(Streams):
 
 def same_way_lanes(lane: Any) -> list[Any]:
     """Return a driving lane and its neighbours of the same direction, from the right."""
-    found = [lane]
+    lanes = [lane]
     for to_right in (True, False):
         current = lane
         for _ in range(_MOST_LANES):
@@ -182,8 +182,8 @@ def same_way_lanes(lane: Any) -> list[Any]:
             same = current is not None and current.lane_id * lane.lane_id > 0
             if not same or current.lane_type != carla.LaneType.Driving:
                 break
-            found.insert(0, current) if to_right else found.append(current)
-    return found
+            lanes.insert(0, current) if to_right else lanes.append(current)
+    return lanes
 
 
 def passed(snapshot: Any, ego_id: int, pose: Any) -> bool:

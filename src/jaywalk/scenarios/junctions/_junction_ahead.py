@@ -52,7 +52,7 @@ class JunctionAhead:
             raise DataError(f"{self.where}: direction is '{arm}'; expected {', '.join(ARMS)}.")
         along = self.context.route.along_m
         keep = (along >= self.enter_m - _BEFORE_M) & (along <= self.leave_m)
-        found: list[JunctionPath] = []
+        paths: list[JunctionPath] = []
         for within_m in (MEET_M, _BESIDE_M) if turn == "right" else (MEET_M,):
             ways = crossings(
                 self.junction,
@@ -64,10 +64,10 @@ class JunctionAhead:
                 after_m,
                 within_m,
             )
-            found += [way for way in ways if turn != "right" or way.turn_deg > _TURNS_DEG]
-        if not found:
+            paths += [way for way in ways if turn != "right" or way.turn_deg > _TURNS_DEG]
+        if not paths:
             raise DataError(f"{self.where}: nobody from {arm} meets the ego at the next junction.")
-        return found[0]
+        return paths[0]
 
     def lights(self) -> tuple[list[Any], list[Any]]:
         """Traffic lights of the ego's lane, and the other lights of the junction."""
@@ -81,13 +81,13 @@ class JunctionAhead:
 
     def lights_on(self, path: LanePath) -> list[Any]:
         """Traffic lights of the junction that apply to a path."""
-        found = []
+        lights = []
         for light in self.context.world.get_traffic_lights_in_junction(self.junction.id):
             stops = [point.transform.location for point in light.get_stop_waypoints()]
             gaps = [nearest_vertex(path.points_m, at.x, at.y)[1] for at in stops]
             if gaps and min(gaps) < _STOPS_M:
-                found.append(light)
-        return found
+                lights.append(light)
+        return lights
 
     def has_stop_sign(self) -> bool:
         """Return True if a stop sign acts on the ego before the junction."""

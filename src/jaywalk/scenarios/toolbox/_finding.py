@@ -166,14 +166,16 @@ def _ahead(planner: RoutePlanner, start: Point, needs: StreetNeeds) -> DenseRout
             return None
         if not turned and options[0].is_junction:
             wanted, turned = _OF_TURN[needs.junction], True
-            turns = [_turn_over(lane, one) for one in options]
+            turns = [_turn_over(lane, option) for option in options]
             best = int(np.argmin([abs(wrap_degrees(turn - wanted)) for turn in turns]))
             if abs(wrap_degrees(turns[best] - wanted)) > _STRAIGHT_DEG:
                 return None
             lane = options[best]
         else:
             yaw = lane.transform.rotation.yaw
-            lane = min(options, key=lambda one: abs(wrap_degrees(one.transform.rotation.yaw - yaw)))
+            lane = min(
+                options, key=lambda option: abs(wrap_degrees(option.transform.rotation.yaw - yaw))
+            )
         driven_m += 2.0
     if lane.is_junction or not turned:
         return None
@@ -181,7 +183,7 @@ def _ahead(planner: RoutePlanner, start: Point, needs: StreetNeeds) -> DenseRout
 
 
 def _planned(planner: RoutePlanner, first: Any, last: Any) -> DenseRoute | None:
-    ends = [_rounded(one.transform.location) for one in (first, last)]
+    ends = [_rounded(waypoint.transform.location) for waypoint in (first, last)]
     try:
         route = planner.plan(ends)
     except DataError:
@@ -255,7 +257,7 @@ class _Looked:
             return None
         if needs.lane == "queue":
             beside = [lane.get_right_lane().transform.location for lane in lanes]
-            points = np.array([(one.x, one.y, one.z) for one in beside])
+            points = np.array([(point.x, point.y, point.z) for point in beside])
             return lane_path(points, np.zeros(len(points)))
         return _NOBODY
 
@@ -323,7 +325,7 @@ class _Looked:
         if inside is None:
             return None
         keep = slice(max(first - 6, 0), last + 1)
-        found = crossings(
+        paths = crossings(
             inside.get_junction(),
             needs.arm,
             float(entry.transform.rotation.yaw),
@@ -332,12 +334,12 @@ class _Looked:
             *_STREAM_M,
         )
         if needs.they == "straight":
-            found = [one for one in found if abs(one.turn_deg) <= _STRAIGHT_DEG]
+            paths = [crossing for crossing in paths if abs(crossing.turn_deg) <= _STRAIGHT_DEG]
         elif needs.they == "right":
-            found = [one for one in found if one.turn_deg > _STRAIGHT_DEG]
+            paths = [crossing for crossing in paths if crossing.turn_deg > _STRAIGHT_DEG]
         if needs.return_lane:
-            found = [one for one in found if self._has_return_lane(one.path)]
-        return found[0].path if found else None
+            paths = [crossing for crossing in paths if self._has_return_lane(crossing.path)]
+        return paths[0].path if paths else None
 
     def _has_return_lane(self, way: LanePath) -> bool:
         ends = [carla.Location(x=x, y=y, z=z) for x, y, z in way.points_m[[0, -1]].tolist()]

@@ -137,7 +137,7 @@ def authored_of(document: Mapping[str, Any], name: str) -> Authored:
         id=_label(document, "id", where, title),
         town=_text(document, "town", where),
         points=_points(document, where),
-        scenarios=tuple(_scenario(one, where, k) for k, one in enumerate(scenarios, 1)),
+        scenarios=tuple(_scenario(table, where, k) for k, table in enumerate(scenarios, 1)),
         vehicles=_count(document, "vehicles", where),
         people=_count(document, "people", where),
         weather=_weather(document, where),
@@ -197,19 +197,19 @@ def _scenario(value: Any, where: str, number: int) -> AuthoredScenario:
 def _other_actors(value: Any, where: str) -> tuple[Mapping[str, Scalar], ...]:
     if not isinstance(value, list):
         raise DataError(f"{where}, other_actors: expected a list of tables.")
-    return tuple(_scalars(one, f"{where}, other_actors") for one in value)
+    return tuple(_scalars(item, f"{where}, other_actors") for item in value)
 
 
 def _params(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise DataError(f"{where}, params: expected a table.")
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for key, entry in value.items():
         place = f"{where}, params.{key}"
         if isinstance(entry, Mapping):
-            found[key] = _scalars(entry, place)
+            parameters[key] = _scalars(entry, place)
         elif isinstance(entry, list):
-            found[key] = _numbers(entry, (2,), place)
+            parameters[key] = _numbers(entry, (2,), place)
         elif isinstance(entry, bool) or not isinstance(entry, str | int | float):
             raise DataError(
                 f"{place}: is {entry!r}; expected a number, a text, [low, high] or a table."
@@ -219,19 +219,19 @@ def _params(value: Any, where: str) -> dict[str, Any]:
         elif isinstance(entry, str) and not entry.isprintable():
             raise DataError(f"{place}: is {entry!r}; expected a text of one line.")
         else:
-            found[key] = entry
-    return found
+            parameters[key] = entry
+    return parameters
 
 
 def _extra(document: Mapping[str, Any], where: str) -> dict[str, Scalar]:
     """Return further attributes of the route, which must not repeat a field."""
-    found = _scalars(document.get("extra", {}), f"{where}, extra")
-    for key in found:
+    scalars = _scalars(document.get("extra", {}), f"{where}, extra")
+    for key in scalars:
         if key in _TOP:
             raise DataError(f"{where}, extra.{key}: use the field '{key}' instead.")
         if not _XML_NAME.fullmatch(key):
             raise DataError(f"{where}, extra.{key}: expected a name of letters, digits and _.")
-    return found
+    return scalars
 
 
 def _objects(value: Any, where: str) -> tuple[PlacedThing, ...]:
@@ -252,7 +252,7 @@ def _objects(value: Any, where: str) -> tuple[PlacedThing, ...]:
         if any(letter.isspace() for letter in model):
             raise DataError(f"{place}, model: is '{model}'; expected a blueprint's name.")
         key = _text(entry, "key", place, "")
-        if key and (not _XML_NAME.fullmatch(key) or any(one.key == key for one in things)):
+        if key and (not _XML_NAME.fullmatch(key) or any(item.key == key for item in things)):
             raise DataError(f"{place}, key: is '{key}'; expected letters that no other thing has.")
         numbers = {key: entry[key] for key in _OBJECT_NUMBERS if key in entry}
         things.append(PlacedThing(model=model, numbers=numbers, key=key))
@@ -265,10 +265,10 @@ def _weather(
     value = document.get("weather")
     if value is None or isinstance(value, str):
         return value
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(point, Mapping) for point in value):
         raise DataError(f"{where}, weather: expected a name or a list of tables.")
-    for number, one in enumerate(value, 1):
-        for key, entry in one.items():
+    for number, point in enumerate(value, 1):
+        for key, entry in point.items():
             if not _is_number(entry):
                 place = f"{where}, weather {number}, {key}"
                 raise DataError(f"{place}: is {_short(entry)}; expected a finite number.")

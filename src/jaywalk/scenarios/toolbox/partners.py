@@ -55,14 +55,14 @@ def partner_document(
     base: dict[str, Any] = deepcopy(dict(document))
     shifted: dict[str, Any] = deepcopy(dict(document))
     kept, lines, shifts = [], [], []
-    for one, table in zip(file.scenarios, base.get("scenario", []), strict=True):
-        partner = partner_of(one, table)
+    for authored, table in zip(file.scenarios, base.get("scenario", []), strict=True):
+        partner = partner_of(authored, table)
         if partner is None:
             kept.append(table)
-            lines.append(f"{one.name}: stays, {one.type} is no shift")
+            lines.append(f"{authored.name}: stays, {authored.type} is no shift")
             continue
         shifts.append(partner.shift)
-        lines.append(f"{one.name}: {partner.words}")
+        lines.append(f"{authored.name}: {partner.words}")
         if partner.table is not None:
             kept.append(partner.table)
     if not shifts:
@@ -84,13 +84,13 @@ def partner_document(
     return base, shifted, lines
 
 
-def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | None:
+def partner_of(authored: AuthoredScenario, table: Mapping[str, Any]) -> Partner | None:
     """Return the scenario without its shift; None if it is not a shift."""
     params: dict[str, Any] = dict(table.get("params", {}))
-    spec = SCENARIOS.get(one.type) if one.type in SCENARIOS else None
+    spec = SCENARIOS.get(authored.type) if authored.type in SCENARIOS else None
     if spec is None or not spec.shifts:
         return _other_actor(table, params)
-    shift = _shift_of(spec, one)
+    shift = _shift_of(spec, authored)
     if spec.base_setting is not None:
         key, value = spec.base_setting
         if params.get(key) == value:
@@ -104,21 +104,21 @@ def partner_of(one: AuthoredScenario, table: Mapping[str, Any]) -> Partner | Non
         return Partner(
             table=changed,
             shift=shift.name,
-            words=f"{one.type} is now {spec.base} without {without}",
+            words=f"{authored.type} is now {spec.base} without {without}",
         )
     base = spec.base
     if spec.partners:
-        base = spec.partners[one.partner or shift.partner or _like(one)]
-    return _as_type(table, params, base, shift.name, one)
+        base = spec.partners[authored.partner or shift.partner or _like(authored)]
+    return _as_type(table, params, base, shift.name, authored)
 
 
-def _shift_of(spec: ScenarioSpec, one: AuthoredScenario) -> Shift:
+def _shift_of(spec: ScenarioSpec, authored: AuthoredScenario) -> Shift:
     """Return a scenario's class of shift: that of its objects or name, or the type's first."""
     for shift in spec.shifts[1:]:
-        models = [thing.model for thing in one.objects]
+        models = [thing.model for thing in authored.objects]
         if any(word in model for word in shift.object_models for model in models):
             return shift
-        if shift.scenario_name and shift.scenario_name in one.name:
+        if shift.scenario_name and shift.scenario_name in authored.name:
             return shift
     return spec.shifts[0]
 
@@ -128,14 +128,16 @@ def _as_type(
     params: Mapping[str, Any],
     base: str,
     shift: str,
-    one: AuthoredScenario,
+    authored: AuthoredScenario,
 ) -> Partner:
     if not base:
-        return Partner(table=None, shift=shift, words=f"{one.type} goes, nothing is in its place")
+        return Partner(
+            table=None, shift=shift, words=f"{authored.type} goes, nothing is in its place"
+        )
     known = defaults_of(base)
     changed = {key: value for key, value in table.items() if key not in ("objects", "partner")}
     changed |= {"type": base, "params": {k: v for k, v in params.items() if k in known}}
-    return Partner(table=changed, shift=shift, words=f"{one.type} is now {base}")
+    return Partner(table=changed, shift=shift, words=f"{authored.type} is now {base}")
 
 
 def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner | None:
@@ -154,7 +156,7 @@ def _other_actor(table: Mapping[str, Any], params: Mapping[str, Any]) -> Partner
     )
 
 
-def _like(one: AuthoredScenario) -> str:
+def _like(authored: AuthoredScenario) -> str:
     """Return the partner word: construction site for a long layout, parked car for a short one."""
-    ahead = [float(thing.numbers.get("x", 0.0)) for thing in one.objects] or [0.0]
+    ahead = [float(thing.numbers.get("x", 0.0)) for thing in authored.objects] or [0.0]
     return "construction" if max(ahead) - min(ahead) > _LONG_M else "parked"

@@ -42,7 +42,7 @@ def route_of(file: Authored) -> Route:
         DataError: A value does not fit; the message names file, scenario and field.
     """
     dense = None
-    if any(one.at_m is not None for one in file.scenarios):
+    if any(authored.at_m is not None for authored in file.scenarios):
         dense = dense_of(file)
     about = {
         "vehicles": file.vehicles,
@@ -57,27 +57,28 @@ def route_of(file: Authored) -> Route:
         attributes=(("id", file.id), ("town", file.town), *given),
         keypoints=tuple(Keypoint(attributes=_named("xyz", point)) for point in points_of(file)),
         weathers=_weathers(file),
-        scenarios=tuple(_spec(one, dense) for one in file.scenarios),
+        scenarios=tuple(_spec(authored, dense) for authored in file.scenarios),
     )
     check_route(route, f"'{file.path}'")
-    for one, element in zip(file.scenarios, route.scenarios, strict=True):
+    for authored, element in zip(file.scenarios, route.scenarios, strict=True):
         try:
             kind = check_type(element)
-            check_values(one, kind)
+            check_values(authored, kind)
             read_parameters(element, kind)
         except DataError as problem:
-            raise DataError(_as_fields(str(problem), one)) from problem
+            raise DataError(_as_fields(str(problem), authored)) from problem
     return route
 
 
-def _as_fields(words: str, one: AuthoredScenario) -> str:
+def _as_fields(words: str, authored: AuthoredScenario) -> str:
     """Rewrite a message about an element of a route file for the field of a scenario file."""
     keys = [
-        thing.key or letters for thing, letters in zip(one.objects, letter_keys(), strict=False)
+        thing.key or letters
+        for thing, letters in zip(authored.objects, letter_keys(), strict=False)
     ]
 
-    def thing(found: re.Match[str]) -> str:
-        return f"objects {keys.index(found[1]) + 1}" if found[1] in keys else found[0]
+    def thing(match: re.Match[str]) -> str:
+        return f"objects {keys.index(match[1]) + 1}" if match[1] in keys else match[0]
 
     words = re.sub(r"<objects>, ([\w.-]+)", thing, words, count=1).replace("<objects>", "objects")
     words = re.sub(r"(objects \d+): (\w+) is (?=')", r"\1, \2: is ", words, count=1)
@@ -127,10 +128,10 @@ def check_type(element: ScenarioElement) -> type[Parameters]:
     return kind
 
 
-def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
+def check_values(authored: AuthoredScenario, kind: type[Parameters]) -> None:
     """Raise unless every value has the kind of its parameter: no text for a number."""
     defaults = {item.name: item.default for item in fields(kind)}
-    for key, value in one.params.items():
+    for key, value in authored.params.items():
         default = defaults.get(key)
         table = value if isinstance(value, Mapping) else None
         if isinstance(default, int | float):
@@ -149,7 +150,7 @@ def check_values(one: AuthoredScenario, kind: type[Parameters]) -> None:
             continue
         if not fits:
             shown = list(value) if isinstance(value, tuple) else value
-            raise DataError(f"{one.where}, params.{key}: is {shown!r}; expected {good}.")
+            raise DataError(f"{authored.where}, params.{key}: is {shown!r}; expected {good}.")
 
 
 def _are_numbers(value: Any) -> bool:
@@ -164,9 +165,9 @@ def defaults_of(kind: str) -> dict[str, Any]:
     """Return the parameters of a type that a file may set, with their defaults."""
     parameters: type[Parameters] = SCENARIOS.get(kind).parameters_type
     return {
-        one.name: one.default
-        for one in fields(parameters)
-        if not {"internal", UNREAD} & one.metadata.keys() and one.default is not MISSING
+        item.name: item.default
+        for item in fields(parameters)
+        if not {"internal", UNREAD} & item.metadata.keys() and item.default is not MISSING
     }
 
 
@@ -182,37 +183,43 @@ def _weathers(file: Authored) -> tuple[WeatherPoint, ...] | None:
             WeatherPoint(attributes=_attributes({"route_percentage": share, **values}))
             for share in (0.0, 100.0)
         )
-    return tuple(WeatherPoint(attributes=_attributes(one)) for one in file.weather)
+    return tuple(WeatherPoint(attributes=_attributes(point)) for point in file.weather)
 
 
-def _spec(one: AuthoredScenario, dense: DenseRoute | None) -> ScenarioElement:
-    if one.trigger is not None:
-        x_m, y_m, z_m, yaw_deg = one.trigger
+def _spec(authored: AuthoredScenario, dense: DenseRoute | None) -> ScenarioElement:
+    if authored.trigger is not None:
+        x_m, y_m, z_m, yaw_deg = authored.trigger
         trigger = TriggerPoint(x_m=x_m, y_m=y_m, z_m=z_m, yaw_deg=yaw_deg)
     else:
         assert dense is not None
-        assert one.at_m is not None
-        trigger = trigger_at(dense, one.at_m, one.where)
+        assert authored.at_m is not None
+        trigger = trigger_at(dense, authored.at_m, authored.where)
     place = {"x": trigger.x_m, "y": trigger.y_m, "z": trigger.z_m, "yaw": trigger.yaw_deg}
     elements = [Node("trigger_point", _attributes(place))]
-    elements += [Node("other_actor", _attributes(actor)) for actor in one.other_actors]
-    elements += [_parameter(tag, value) for tag, value in one.params.items()]
-    if OVERLAY in one.params:
-        raise DataError(f"{one.where}, params.{OVERLAY}: expected as 'partner' of the scenario.")
-    in_element = bool(one.partner) and _names_partner(one.type)
+    elements += [Node("other_actor", _attributes(actor)) for actor in authored.other_actors]
+    elements += [_parameter(tag, value) for tag, value in authored.params.items()]
+    if OVERLAY in authored.params:
+        raise DataError(
+            f"{authored.where}, params.{OVERLAY}: expected as 'partner' of the scenario."
+        )
+    in_element = bool(authored.partner) and _names_partner(authored.type)
     if in_element:
-        elements.append(_parameter(OVERLAY, one.partner))
-    if one.objects:
-        if OBJECTS in one.params:
-            raise DataError(f"{one.where}, params.objects: given twice, also as tables.")
-        things = tuple(_object_attributes(one.objects))
+        elements.append(_parameter(OVERLAY, authored.partner))
+    if authored.objects:
+        if OBJECTS in authored.params:
+            raise DataError(f"{authored.where}, params.objects: given twice, also as tables.")
+        things = tuple(_object_attributes(authored.objects))
         keys = [key for key, _ in things]
         if len(set(keys)) < len(keys):
-            raise DataError(f"{one.where}, objects: two have the same key ({', '.join(keys)}).")
+            raise DataError(
+                f"{authored.where}, objects: two have the same key ({', '.join(keys)})."
+            )
         elements.append(Node(OBJECTS, things))
-    named = (("name", one.name), ("type", one.type))
-    partner = (("partner", one.partner),) if one.partner and not in_element else ()
-    return ScenarioElement(attributes=(*named, *partner), elements=tuple(elements), where=one.where)
+    named = (("name", authored.name), ("type", authored.type))
+    partner = (("partner", authored.partner),) if authored.partner and not in_element else ()
+    return ScenarioElement(
+        attributes=(*named, *partner), elements=tuple(elements), where=authored.where
+    )
 
 
 def _names_partner(kind: str) -> bool:
@@ -282,7 +289,7 @@ def document_of(route: Route, name: str) -> dict[str, Any]:
     document["route"] = {"points": [_position(point) for point in route.keypoints]}
     if route.weathers is not None:
         document["weather"] = [
-            {key: _number(text) for key, text in one.attributes} for one in route.weathers
+            {key: _number(text) for key, text in weather.attributes} for weather in route.weathers
         ]
     if route.scenarios:
         document["scenario"] = [_scenario_table(element) for element in route.scenarios]
