@@ -42,6 +42,13 @@ class Inspected:
 
 
 _SEEDS: Final = frozenset(DEVELOPMENT_SEEDS)
+# Ids of public Bench2Drive routes: PDM-Lite's table, the rain test, and those driven with expert.
+_BENCH2DRIVE: Final = frozenset(
+    {24211, 24224, 24240, 24258, 24294, 24330, 24340, 24367, 24757, 24781, 24784, 24785, 24795}
+    | {24841, 25300, 25358, 25863, 25951, 26394, 26401, 26406, 26408, 26944, 27494, 27529}
+    | {24944, 25051}
+    | {24948, 25538, 25727, 26023, 28087, 28093, 28147}
+)
 FACTS: Final = (
     Inspected(
         suite="jaywalk/habit-",
@@ -70,6 +77,13 @@ FACTS: Final = (
         "seven more public routes (24948, 25538, 25727, 26023, 28087, 28093, 28147) were "
         "inspected with seeds 1-8",
     ),
+    Inspected(
+        suite="files",
+        routes=_BENCH2DRIVE,
+        seeds=frozenset(range(1, 9)),
+        text="of route files, 34 public Bench2Drive routes were inspected while tuning the server "
+        "and expert (docs/reference/baselines.md has their ids); nothing is recorded about others",
+    ),
 )
 
 
@@ -93,7 +107,7 @@ def inspection_line(suite: str, seeds: Iterable[int | None] = ()) -> str:
     if facts is None:
         return f"{parts[0]}; nothing is recorded about tuning on these routes; {_TOWNS}"
     parts.append(facts.text)
-    if facts.suite.startswith("jaywalk/"):
+    if not facts.suite.startswith("baselines/"):
         parts.append(_TOWNS)
     return "; ".join(parts)
 

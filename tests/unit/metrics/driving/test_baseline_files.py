@@ -2,6 +2,9 @@
 
 import json
 import math
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from record_scenes import write_episode
@@ -195,9 +198,24 @@ def test_the_inspection_line_is_for_our_suites_only():
     assert "routes 1-30" in line
     assert facts_of("fail2drive") is None  # the published routes
     of_files = inspection_line("files", [1])
-    assert "nothing is recorded" in of_files
+    assert "34 public Bench2Drive routes were inspected" in of_files
+    assert "nothing is recorded about others" in of_files
     assert of_files.endswith("Harbour, Orchard and Ridge are development towns")
     run = baseline(habit_030_s1=episode(), habit_031_s1=episode(), habit_034_s9=episode())
     looked_at, others = split_inspected(run.run_score("jaywalk"))
     assert looked_at == ["habit-030-s1", "habit-034-s9"]
     assert others == ["habit-031-s1"]
+
+
+def test_public_routes_that_were_inspected_are_known_by_their_id():
+    facts = facts_of("files")
+    assert facts.covers("28093-28093", 8)
+    assert not facts.covers("28094-28094", 8)
+    assert len(facts.routes) == 34
+    root = Path(__file__).parents[4]
+    with (root / "baselines" / "bench2drive_routes.toml").open("rb") as file:
+        assert {int(route["id"]) for route in tomllib.load(file)["route"]} <= facts.routes
+    pages = [(root / "docs" / name).read_text() for name in ("reference/baselines.md",)]
+    pages.append((root / "docs/measurements/acceptance-pdm-lite.json").read_text())
+    listed = {int(number) for number in re.findall(r"\b2[4-8]\d{3}\b", "".join(pages))}
+    assert facts.routes <= listed
