@@ -34,7 +34,7 @@ from jaywalk.metrics.driving.inspected import inspection_of, split_inspected
 from jaywalk.metrics.driving.protocols import OWN
 from jaywalk.metrics.driving.rates import NOTHING
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
-from jaywalk.metrics.generalization.gap import gap_of
+from jaywalk.metrics.generalization.gap import Gap, GroupGap, gap_of
 from jaywalk.metrics.generalization.run_pairs import Member, members_of
 from jaywalk.metrics.generalization.split import CATEGORIES
 from jaywalk.metrics.safety.habit_summary import summarise_habit
@@ -52,7 +52,7 @@ _CODE: Final = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _INTERVAL: Final = re.compile(r"\d[\d.,]* ?%?\**,? \[-?\d[\d.]*, ?-?\d[\d.]*\]")
 _MEASUREMENT: Final = "jaywalk-measurement-1"
 _SHARE_OUTSIDE: Final = "driving_score_no_min_speed"
-_GAPS: Final[dict[tuple[str, str, str, int], dict[str, Any] | None]] = {}
+_GAPS: Final[dict[tuple[str, str, str, int], Gap | None]] = {}
 
 
 Filled = tuple[Sequence[str], list[list[str]]]
@@ -188,7 +188,7 @@ def _strong_of(baseline: Baseline, name: str) -> str:
     return f"{len(pairs)} ({len(pairs - weak)} strong)"
 
 
-def _change(group: dict[str, Any] | None) -> str:
+def _change(group: GroupGap | None) -> str:
     if group is None:
         return "-"
     change = _with(group["difference"]["ds"], group["intervals"]["difference"]["ds"], 1)
@@ -202,7 +202,7 @@ def _members(baseline: Baseline, which: str) -> list[Member]:
     return members_of(_part(baseline.run_score(PAIRED), names))
 
 
-def _gap(baseline: Baseline, which: str) -> dict[str, Any] | None:
+def _gap(baseline: Baseline, which: str) -> Gap | None:
     key = (baseline.name, which, baseline.code.sources, len(baseline.episodes))
     if key not in _GAPS:
         rows = [member.row() for member in _members(baseline, which)]

@@ -347,7 +347,9 @@ class EpisodeCapture:
         return self.writer.finish(episode.model_copy(update=known_now))
 
     def _add_contacts(self) -> None:
-        types = {known.number: known.row[c.TYPE_ID] for known in self._known.values()}
+        types: dict[int | None, str] = {
+            known.number: known.row[c.TYPE_ID] for known in self._known.values()
+        }
         ego = None if self.ego_id is None else self.number_of(self.ego_id)
         contacts = find_contacts(
             pl.DataFrame(self.writer.table("ticks")),
