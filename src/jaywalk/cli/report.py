@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jaywalk.cli.output import AsValue, finish, print_json
+from jaywalk.cli.output import AsValue, finish, print_json, say
 
 _MEGABYTE = 1_000_000
 
@@ -44,10 +44,15 @@ def report(
 
     Example: jaywalk report runs/smoke-blind runs/smoke-cruise -o report.html
     """
+    from jaywalk.report.harm import HARM_PROTOCOL
     from jaywalk.report.page import write_page
-    from jaywalk.report.scored_runs import score_folders, usual_protocol
+    from jaywalk.report.scored_runs import choose_protocol, score_folders
+    from jaywalk.report.svg import claim
 
-    scored = score_folders(runs, protocol or usual_protocol(runs))
+    choice = choose_protocol(runs, protocol)
+    scored = score_folders(runs, choice.protocol)
+    claim(output)
+    say(f"protocol {choice.protocol}: {choice.reason}")
     write_page(
         scored,
         output,
@@ -55,6 +60,8 @@ def report(
         allow_mixed=allow_mixed,
         most_episodes=most_episodes,
         motions=motions,
+        people=scored if choice.protocol == HARM_PROTOCOL else score_folders(runs, HARM_PROTOCOL),
+        reason=choice.reason,
     )
     size = output.stat().st_size
     complete = all(run.score.is_complete for run in scored)
@@ -62,6 +69,8 @@ def report(
         print_json(
             {
                 "page": str(output),
+                "protocol": choice.protocol,
+                "protocol_reason": choice.reason,
                 "bytes": size,
                 "complete": complete,
                 "episodes": sum(len(run.score.episodes) for run in scored),

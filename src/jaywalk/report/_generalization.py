@@ -95,6 +95,7 @@ def _bar(values: Mapping[str, Any], left: float, colour: str, y: Any) -> list[st
             height=round(y(low) - y(high), 1),
             fill=colour if lost else INK,
             opacity=0.3 if lost else 0.75,
+            class_=None if lost else "g-scale",
         ),
     ]
     ends = values["intervals"]["generalization"]["hm"]

@@ -150,7 +150,7 @@ def _time_bar(begun: Sequence[tuple[float, bool]], seconds: float) -> str:
                     cx=left + float(phase) * (right - left),
                     cy=y,
                     r=4,
-                    fill="#8a929e" if unavoidable else "#b3261e",
+                    fill=NEITHER if unavoidable else WORSE,
                     fill_opacity=0.75,
                 )
             )
@@ -564,7 +564,9 @@ def _motion(name: str, hits: list[dict[str, Any]], library: MotionLibrary | None
     return {
         "name": name,
         "caption": caption,
-        "kinds": ", ".join(sorted({hit["subcategory"] for hit in hits if hit["subcategory"]})),
+        "kinds": ", ".join(
+            sorted({hit["subcategory"].replace("_", " ") for hit in hits if hit["subcategory"]})
+        ),
         "hits": len(hits),
         "unavoidable": sum(bool(hit["unavoidable"]) for hit in hits),
         "harm": number(_harm(hits)),
@@ -583,6 +585,8 @@ def _listed(view: HabitRunView, hit: dict[str, Any]) -> dict[str, Any]:
         "risk": number(100.0 * hit["injury_risk"]),
         "since": number(hit["since_trigger_s"]),
         "road": number(hit["since_road_s"]),
-        "who": " ".join(filter(None, (hit["age"], hit["subcategory"] or hit["intended"]))),
+        "who": " ".join(
+            filter(None, (hit["age"], (hit["subcategory"] or hit["intended"]).replace("_", " ")))
+        ),
         "side": hit["side"],
     }

@@ -19,7 +19,18 @@ from shapely.geometry.base import BaseGeometry
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.geometry.box import box_points
 from jaywalk.report._scene import DrawnBody, Scene
-from jaywalk.report.svg import HAIR, SOFT, drawing, el, path_of, text, text_width, ticks_of
+from jaywalk.report.svg import (
+    BETTER,
+    HAIR,
+    SOFT,
+    WORSE,
+    drawing,
+    el,
+    path_of,
+    text,
+    text_width,
+    ticks_of,
+)
 
 GAP_MARGIN_M: Final = 0.3  # on either side of the ego
 GAP_REACH_M: Final = 60.0
@@ -203,7 +214,7 @@ RIGHT: Final = 8.0
 _PANEL: Final = 52.0
 _STEP: Final = 76.0
 _TOP: Final = 20.0
-_BLUE, _RED, _GREEN, _PINK = "#1d6fb8", "#c0392b", "#2e8b57", "#d6407f"
+_BLUE, _RED, _GREEN, _PINK = "#1d6fb8", WORSE, BETTER, "#d6407f"
 _GAP_SHOWN_M: Final = 40.0
 _Line = tuple[FloatArray, str, str, str | None]  # values, colour, name, dashes
 

@@ -158,7 +158,7 @@ def _small(x: float, y: float, words: str) -> str:
 def _scenario_row(
     name: str, dots: Sequence[ScenarioDot], y: float, span: tuple[float, float]
 ) -> str:
-    short = name if len(name) <= 26 else "…" + name[-25:]
+    short = name if len(name) <= 24 else "…" + name[-23:]
     parts = [text(_LEFT, y + 3.6, short, size=10.0)]
     xs = [span[0] + min(max(dot.mean, 0.0), 100.0) / 100.0 * (span[1] - span[0]) for dot in dots]
     if len(dots) > 1:

@@ -35,6 +35,8 @@ def number(value: float, *, sign: bool = False) -> str:
         return "–"
     size = abs(value)
     form = ".1f" if size >= 10.0 else ".2f" if size >= 0.1 or size == 0.0 else ".2g"
+    if size < 1e-4:
+        form = ".2f"  # never an exponent
     text = f"{value:{'+' if sign else ''}{form}}"
     return text.replace("-", "−")  # a minus as wide as a plus
 

@@ -23,12 +23,15 @@ from jaywalk.report._series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
 from jaywalk.report.charts import run_colour
 from jaywalk.report.comparison import Comparison, Difference, compare_runs
 from jaywalk.report.figures import figures_of, leading_metric
+from jaywalk.report.harm import HARM_PROTOCOL, HIT, RunHarm, harm_of
 from jaywalk.report.labels import interval_text, label_of, number, p_text
 from jaywalk.report.scored_runs import ScoredRun, run_labels
 from jaywalk.report.summary import QuantityKind, ReportSummary, summarise
 from jaywalk.report.svg import claim, content_policy
 
 MOST_EPISODES: Final = 60
+_HITS_OF_PEOPLE: Final = (HIT, "collisions_pedestrian")
+_MOST_HARM: Final = 5  # events that are not folded
 _SCRIPTS: Final = ("replay.js", "page.js")
 
 
@@ -45,6 +48,8 @@ def build_page(
     allow_mixed: bool = False,
     most_episodes: int = MOST_EPISODES,
     motions: Path | None = None,
+    people: Sequence[ScoredRun] = (),
+    reason: str = "",
 ) -> str:
     """The whole page as text.
 
@@ -54,6 +59,9 @@ def build_page(
         allow_mixed: Show runs of different suites or scenario versions side by side.
         most_episodes: Episodes drawn and replayed; failures come first.
         motions: Motion library of the runs' posed people, for animations; None: ours.
+        people: The same runs under the protocol that harm to people is counted by; not needed if
+            ``runs`` are scored under it.
+        reason: Why the page has its protocol, in words.
     """
     if not runs:
         raise UsageError("Nothing to report: give one or more runs.")
@@ -61,6 +69,8 @@ def build_page(
     summaries = [summarise(run.score, label) for run, label in zip(runs, labels, strict=True)]
     comparison = compare_runs(runs, allow_mixed=allow_mixed) if len(runs) > 1 else None
     cards = make_cards(runs, labels, most_episodes)
+    counted = runs if runs[0].score.protocol == HARM_PROTOCOL else people
+    harms = [harm_of(run) for run in counted]
     environment = _environment()
     source = _asset("page.html.j2")
     template = environment.from_string(source)
@@ -81,12 +91,15 @@ def build_page(
         warnings=_warnings(summaries, comparison),
         inspected=list(dict.fromkeys(inspection_of(run.score) for run in runs)),
         stars=_stars(summaries, comparison),
-        table=summary_rows(summaries),
+        harms=[_harm_view(harm, k, labels[k], cards) for k, harm in enumerate(harms)],
+        harm_protocol=HARM_PROTOCOL,
+        reason=reason,
+        tables=[rows for rows in _split(summary_rows(summaries), summaries) if rows],
         gap=gap,
         generalization=Markup(section.render(gap=gap)) if gap is not None else "",
         comparison=comparison,
         comparisons=[] if comparison is None else [_pair_view(p) for p in comparison.pairs],
-        figures=figures_of(summaries, () if comparison is None else comparison.pairs),
+        figures=figures_of(summaries, () if comparison is None else comparison.pairs, harms),
         scenarios=_scenario_rows(cards, len(runs), leading_metric(summaries)),
         leading=label_of(leading_metric(summaries)),
         has_min_speed=math.isfinite(_mean(cards.cards, NO_MIN_SPEED)),
@@ -129,12 +142,59 @@ def summary_rows(runs: Sequence[ReportSummary]) -> list[dict[str, Any]]:
     return rows
 
 
+def _split(
+    rows: list[dict[str, Any]], runs: Sequence[ReportSummary]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the headline rows, which stay open, and the rest, which the page folds."""
+    lead = {("success_rate", "rate"), (leading_metric(runs), "mean"), (NO_MIN_SPEED, "mean")}
+    lead |= {(kind, "per_km") for kind in _HITS_OF_PEOPLE}
+    is_lead = [(row["name"], row["kind"]) in lead for row in rows]
+    return (
+        [row for row, first in zip(rows, is_lead, strict=True) if first],
+        [row for row, first in zip(rows, is_lead, strict=True) if not first],
+    )
+
+
+def _harm_view(harm: RunHarm, index: int, label: str, cards: Cards) -> dict[str, Any]:
+    keys = {card.score.episode_id: card.key for card in cards.cards if card.run == index}
+    events = [
+        {
+            "words": event.words,
+            "is_child": event.is_child,
+            "was_hit": event.was_hit,
+            "time_s": event.time_s,
+            "episode": event.episode_id,
+            "key": keys.get(event.episode_id, ""),
+            "message": event.message,
+        }
+        for event in harm.events
+    ]
+    return {
+        "label": label,
+        "colour": run_colour(index),
+        "hit": harm.count(was_hit=True),
+        "children_hit": harm.count(was_hit=True, children=True),
+        "endangered": harm.count(was_hit=False),
+        "children_endangered": harm.count(was_hit=False, children=True),
+        "injuries": number(harm.injuries),
+        "episodes": harm.episodes,
+        "km": number(harm.km),
+        "hit_rate": f"{number(harm.hit.value)} {interval_text(harm.hit.low, harm.hit.high)}",
+        "endangered_rate": f"{number(harm.endangered.value)} "
+        + interval_text(harm.endangered.low, harm.endangered.high),
+        "first": events[:_MOST_HARM],
+        "rest": events[_MOST_HARM:],
+    }
+
+
 def _pair_view(pair: Any) -> dict[str, Any]:
     rows = [_difference_view(d, "") for d in pair.metrics]
     rows += [_difference_view(d, "per km") for d in pair.rates_per_km]
+    has_primary = any(row["primary"] for row in rows)
     return {
         "pair": pair,
-        "rows": rows,
+        "lead": [row for row in rows if row["primary"]] or rows,
+        "others": [row for row in rows if not row["primary"]] if has_primary else [],
         "flip_p": p_text(pair.flip_p_value),
         "gained": [flip for flip in pair.flips if flip.to_success],
         "lost": [flip for flip in pair.flips if not flip.to_success],

@@ -38,9 +38,25 @@ class ScoredRun:
         return folder if (folder / EPISODE_FILE).is_file() else None
 
 
-def usual_protocol(folders: Sequence[Path]) -> str:
-    """Return the default protocol of a page: ``fail2drive`` if all runs have pairs."""
-    return "fail2drive" if folders and all(map(_has_pairs, folders)) else "jaywalk"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolChoice:
+    """Protocol of a page and the reason for it, in words."""
+
+    protocol: str
+    reason: str
+
+
+def choose_protocol(folders: Sequence[Path], asked: str = "") -> ProtocolChoice:
+    """Return the protocol of a page: the one asked for, else the usual one of the runs."""
+    if asked:
+        return ProtocolChoice(protocol=asked, reason="as asked for with --protocol")
+    if folders and all(map(_has_pairs, folders)):
+        return ProtocolChoice(
+            protocol="fail2drive",
+            reason="chosen because every run has base/shift pairs; --protocol jaywalk shows "
+            "Jaywalk's own rules",
+        )
+    return ProtocolChoice(protocol="jaywalk", reason="Jaywalk's own rules, the default")
 
 
 def _has_pairs(folder: Path) -> bool:

@@ -10,7 +10,7 @@ import score_cards as make
 from jaywalk.record import Episode, EpisodeWriter
 from jaywalk.report._generalization import gap_figure
 from jaywalk.report.page import build_page
-from jaywalk.report.scored_runs import ScoredRun, usual_protocol
+from jaywalk.report.scored_runs import ScoredRun, choose_protocol
 
 
 def paired_run(loss: float, agent: str):
@@ -64,9 +64,12 @@ def test_a_page_about_pairs_follows_their_rules_unless_told_otherwise(tmp_path):
     for name, pair in (("pairs", "Wall_0095"), ("plain", "")):
         record(tmp_path / name / "episodes" / "a", pair)
     pairs, plain, empty = tmp_path / "pairs", tmp_path / "plain", tmp_path / "empty"
-    assert usual_protocol([pairs]) == "fail2drive"
-    assert [usual_protocol([one]) for one in (plain, empty)] == ["jaywalk", "jaywalk"]
-    assert usual_protocol([pairs, plain]) == "jaywalk"
+    chosen = choose_protocol([pairs])
+    assert (chosen.protocol, "base/shift pairs" in chosen.reason) == ("fail2drive", True)
+    for runs in ([plain], [empty], [pairs, plain]):
+        assert choose_protocol(runs).protocol == "jaywalk"
+    asked = choose_protocol([pairs], "bench2drive")
+    assert (asked.protocol, "asked for" in asked.reason) == ("bench2drive", True)
 
 
 def test_the_bars_are_as_high_as_the_scores():

@@ -6,10 +6,12 @@ import json
 import math
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
 import typer
+from contrast import contrast
 from score_cards import card, hit, install_scoring, run
 from street_episode import HIT_TICK, write_street
 from typer.testing import CliRunner
@@ -18,7 +20,7 @@ from jaywalk.cli.report import report
 from jaywalk.core.errors import UsageError
 from jaywalk.report.labels import interval_text, label_of, number
 from jaywalk.report.page import build_page, summary_rows
-from jaywalk.report.scored_runs import ScoredRun
+from jaywalk.report.scored_runs import ScoredRun, score_folders
 from jaywalk.report.summary import summarise
 from jaywalk.stats.clustered import clustered_rate
 from jaywalk.stats.intervals import poisson_rate, wilson
@@ -116,7 +118,7 @@ def test_it_is_well_formed(page):
     inside = [link[1:] for link in reader.links if link.startswith("#")]
     assert set(inside) <= set(reader.ids)
     drawings = re.findall(r"<svg.+?</svg>", page, re.DOTALL)
-    assert len(drawings) == 4 + 2 * 6  # four figures of runs; picture and series of each episode
+    assert len(drawings) == 5 + 2 * 6  # five figures of runs; picture and series of each episode
     for drawing in drawings:
         ElementTree.fromstring(drawing)
 
@@ -155,6 +157,59 @@ def test_every_table_says_what_is_missing(page):
     assert "scored 3/4, 1.50 km driven INCOMPLETE" in text
     assert "missing: d-s1" in text
     assert "3/4 pairs INCOMPLETE" in text
+
+
+def test_the_page_leads_with_harm_the_headline_and_figures_and_folds_the_rest(page):
+    """At most a handful of rows come before the first figure."""
+    first = page[: page.index("<figure")]
+    assert first.index('id="harm"') < first.index('id="summary"') < first.index("<table")
+    assert first.count("<tr data-name") <= 5
+    assert "more figures</summary>" in page[page.index("<figure") :]
+
+
+def test_harm_to_people_is_shown_under_every_protocol(tmp_path):
+    """A public protocol that hides an endangered child does not hide it on the page."""
+    folder = tmp_path / "run"
+    write_street(folder, "a-s1", seed=1, age="child")
+    [own] = score_folders([folder], "jaywalk")
+    episodes = (card("a", protocol="fail2drive", counts={}, folder="episodes/a-s1"),)
+    public = ScoredRun(score=run(*episodes, protocol="fail2drive"), folder=folder)
+    page = build_page([public], people=[own], reason="chosen because of its pairs")
+    section = page.split('<section id="harm">')[1].split("</section>")[0]
+    text = " ".join(" ".join(read(section).text).split())
+    assert "1 hit 0 endangered Children: 1 hit, 0 endangered." in text
+    assert "hit a child" in text
+    assert 'href="#e0-0"' in section
+    assert "Counted by protocol jaywalk from the same records" in text
+    assert "Protocol: chosen because of its pairs." in page
+    alone = build_page([public])
+    assert "Not counted: only scores under protocol fail2drive were given" in alone
+
+
+def colours(css):
+    """Colour variables of the light and of the dark page."""
+    blocks = re.findall(r":root[^{]*\{([^}]*)\}", css)
+    found = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", block)) for block in blocks]
+    light, dark, chosen_dark = (one for one in found if "paper" in one)
+    assert dark == chosen_dark  # by the system's setting and by the button
+    return light, dark
+
+
+TEXTS = [
+    *((text, ground) for text in ("ink", "soft", "accent") for ground in ("paper", "card")),
+    *(("bad", ground) for ground in ("paper", "card", "bad-wash")),
+    *(("good", ground) for ground in ("card", "good-wash")),
+    *((text, "warn-wash") for text in ("ink", "soft")),
+    ("paper", "ink"),  # a pressed filter
+]
+
+
+@pytest.mark.parametrize("asset", ["page.css"])
+@pytest.mark.parametrize(("text", "ground"), TEXTS)
+def test_texts_have_the_contrast_of_wcag_aa(asset, text, ground):
+    css = (files("jaywalk.report") / "assets" / asset).read_text(encoding="utf-8")
+    for theme in colours(css):
+        assert contrast(theme[text], theme[ground]) >= 4.5, (text, ground, theme)
 
 
 def test_flips_and_causes_are_told(page):
@@ -260,6 +315,11 @@ def test_scenarios_show_the_driving_score_without_the_minimum_speed_factor():
 def test_numbers_keep_the_digits_that_matter():
     shown = [number(v) for v in (0.0, 123.456, 9.876, 0.5, 0.0236, 0.00042, -3.0)]
     assert shown == ["0.00", "123.5", "9.88", "0.50", "0.024", "0.00042", "−3.00"]
+    assert [number(v, sign=True) for v in (1.8e-06, -2e-5, 0.00042)] == [
+        "+0.00",
+        "−0.00",
+        "+0.00042",
+    ]  # no exponents in cells
     assert [number(math.nan), number(math.inf), number(2.0, sign=True)] == ["–", "∞", "+2.00"]
     assert label_of("max_jerk_mps3").full == "Largest jerk (m/s³)"
     assert label_of("odd_thing_per_km").full == "Odd thing per km"

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from contrast import contrast, linear
 from score_cards import card, run
 from street_episode import write_street
 from typer.testing import CliRunner
@@ -164,18 +165,6 @@ def test_the_command_lists_and_writes(folders, tmp_path):
         done = figure(*words)
         assert isinstance(done.exception, UsageError)
         assert message in str(done.exception)
-
-
-def linear(colour):
-    """Linear RGB of a colour such as #d55e00."""
-    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
-    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(one, other):
-    """Contrast of WCAG 2."""
-    low, high = sorted(float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
-    return (high + 0.05) / (low + 0.05)
 
 
 # Machado, Oliveira and Fernandes (2009), severity 1.
