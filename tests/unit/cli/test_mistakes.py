@@ -140,7 +140,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_page_shows_what_the_mistake_gives(folder, what, text):
     before = sorted(path.name for path in folder.iterdir())
     shown = row(what, text)
-    assert shown in PAGE.read_text(encoding="utf-8").splitlines()
+    assert shown in PAGE.read_text(encoding="utf-8").splitlines(), f"run python {__file__}"
     assert shown.endswith(("| 2 |", "| 3 |"))  # refused, not failed
     assert "Traceback" not in shown
     assert sorted(path.name for path in folder.iterdir()) == before  # nothing is left behind
