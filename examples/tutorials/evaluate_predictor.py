@@ -1,4 +1,4 @@
-"""Evaluate a predictor: register a class of your own and compare it with two that we have.
+"""Evaluate a predictor: compare your own file with two predictors that come with Jaywalk.
 
 python examples/tutorials/evaluate_predictor.py --out /tmp/predictor
 """
@@ -8,33 +8,15 @@ from __future__ import annotations
 import argparse
 import json
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 
 from jaywalk.cli.main import app
-from jaywalk.core.arrays import FloatArray
-from jaywalk.forecasting.predictors.registry import predictor
-from jaywalk.forecasting.samples import PointPredictor
-from jaywalk.forecasting.windows import Windows
 
+MINE = Path(__file__).with_name("slowing_predictor.py")
 DECAY_S = 3.0
-
-
-@predictor("slowing-v1", summary="people slow down and come to rest")
-@dataclass(frozen=True, kw_only=True)
-class Slowing(PointPredictor):
-    """Velocity of the history with exponential decay; the base class fits the spread."""
-
-    def trajectory(self, windows: Windows) -> FloatArray:
-        """Return the best guess at every step: ``(N, S, 2)``."""
-        past, now = windows.history_m[:, 0], windows.history_m[:, -1]
-        velocity = (now - past) / ((windows.history_m.shape[1] - 1) * windows.step_s)
-        time_s = windows.step_s * np.arange(1, windows.future_m.shape[1] + 1)
-        way_s = -DECAY_S * np.expm1(-time_s / DECAY_S)
-        return np.asarray(now[:, None] + way_s[:, None] * velocity[:, None])
 
 
 def write_people(path: Path, people: int) -> None:
@@ -59,7 +41,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     data = given.out / "people.txt"
     write_people(data, given.people)
-    names = ("slowing", "constant-velocity", "stand-still")
+    names = (str(MINE), "constant-velocity", "stand-still")
     words = ["predict", "eval", str(data), "--in-sample", "--resamples", str(given.resamples)]
     for name in names:
         words += ["--predictor", name]

@@ -5,7 +5,7 @@ import math
 import carla
 import numpy as np
 from leaderboard.autoagents.autonomous_agent import AutonomousAgent, Track
-from scipy.interpolate import Akima1DInterpolator
+from scipy.interpolate import PchipInterpolator
 
 EARTH_RADIUS_M = 6378137.0
 CRUISE_MPS = 6.0
@@ -48,7 +48,7 @@ class GnssAgent(AutonomousAgent):
         apart = np.concatenate([[True], gaps_m > 0.5])
         corners = np.asarray(corners)[apart]
         along_m = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(corners, axis=0).T))])
-        smooth = Akima1DInterpolator(along_m, corners)
+        smooth = PchipInterpolator(along_m, corners)  # does not overshoot
         return smooth(np.linspace(0.0, along_m[-1], max(2, round(along_m[-1])))).tolist()
 
     def run_step(self, input_data, timestamp):

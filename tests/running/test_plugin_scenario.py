@@ -82,6 +82,7 @@ def test_a_type_of_another_package_is_written_checked_and_driven(jaywalk, tmp_pa
     checked = jaywalk("scenario", "check", "box.toml", "--json")
     assert checked.returncode == 0, checked.stderr
     assert json.loads(checked.stdout)["solvable"] is True
+    assert json.loads(checked.stdout)["danger"]["affected"] is False  # the box is beside the road
     assert jaywalk("scenario", "export", "box.toml").returncode == 0
     assert 'type="boxes/box-beside-v1"' in (tmp_path / "box.xml").read_text(encoding="utf-8")
     driven = jaywalk("run", "box.xml", "--agent", "expert", "--workers", "1", "--out", "driven")

@@ -25,8 +25,8 @@ def test_a_predictor_of_your_own_is_evaluated(tmp_path: Path) -> None:
     words = ("--people", "30", "--resamples", "100")
     scores = result("evaluate_predictor", tmp_path, "scores.json", *words)["predictors"]
     errors_m = {name: at[-1]["fde"]["value"] for name, at in scores.items()}
-    assert min(errors_m, key=errors_m.get) == "slowing-v1"
-    assert errors_m["slowing-v1"] < 0.5
+    assert min(errors_m, key=errors_m.get) == "slowing_predictor"
+    assert errors_m["slowing_predictor"] < 0.5
 
 
 @pytest.mark.slow

@@ -80,6 +80,7 @@ class Scene:
     landmarks: int = 0
     life: dict[int, tuple[float, float]] = field(default_factory=dict)
     type_id: dict[int, str] = field(default_factory=dict)
+    role: dict[int, str] = field(default_factory=dict)
     episode: dict[str, Any] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     roll_deg: dict[int, float] = field(default_factory=dict)
@@ -203,6 +204,8 @@ class Scene:
             more["first_tick"] = round(self.life[number][0] / STEP_S)
         if kind == "prop":
             more["type_id"] = "static.prop.streetbarrier"
+        if number in self.role:
+            more["role_name"] = self.role[number]
         if number in self.type_id:
             more["type_id"] = self.type_id[number]
         return more

@@ -7,7 +7,7 @@ with the first committed baselines.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -95,6 +95,17 @@ def driver_version(name: str) -> str:
         path = Path(name)
         return f"sha256:{_file_digest(path)[:16]}" if path.is_file() else ""
     return AGENTS.get(name).id
+
+
+def is_own_driver(name: str, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a driver is part of Jaywalk, and its predictor, if it has one, too."""
+    from jaywalk.forecasting.predictors.plugged import is_plugged  # slow to import
+
+    if "://" in name or name.endswith(".py"):
+        return False
+    if is_plugged(str(arguments.get("predictor", ""))):
+        return False
+    return AGENTS.get(name).defined_in.startswith("jaywalk.")
 
 
 def _file_digest(path: Path) -> str:

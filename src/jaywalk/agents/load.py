@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
-from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Final
 
 from jaywalk.agents.adapters._leaderboard import ENTRY_POINT, LeaderboardAgent, add_compatibility
 from jaywalk.agents.adapters._leaderboard_environment import give_old_numpy
 from jaywalk.agents.adapters.remote import PlainDriver
+from jaywalk.agents.adapters.sensor_rig import SensorError, allowed_sensors
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.core.errors import UsageError
-from jaywalk_agent import Agent
+from jaywalk.core.errors import JaywalkError, UsageError
+from jaywalk.core.user_code import error_place, error_words, import_file
+from jaywalk_agent import Agent, LinkError
 from jaywalk_agent.websocket import parse_address
 
 
@@ -32,8 +33,10 @@ def make_driver(name: str) -> Driver:
         driver: Driver = AGENTS.get(name).load()()
         return driver
     path = Path(name)
+    if not path.is_file():
+        raise UsageError(f"--agent is '{path}', and there is no such file.")
     add_compatibility()
-    module = _import_file(path)
+    module = import_file(path)
     if hasattr(module, ENTRY_POINT):
         give_old_numpy(path.resolve().parent)
         return LeaderboardAgent(module, name)
@@ -81,26 +84,46 @@ def _driver_maker(module: ModuleType, path: Path) -> Callable[[], Driver]:
     return lambda: PlainDriver(kind())
 
 
-def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise UsageError(f"--agent is '{path}', and there is no such file.")
-    # The name contains the path, so that two files called agent.py do not collide.
-    key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    name = f"jaywalk_agent_{path.stem}_{key}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    # As if started from its folder: agents import modules next to them.
-    sys.path.insert(0, str(path.resolve().parent))
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    finally:
-        sys.path.remove(str(path.resolve().parent))
-    return module
+_OTHER_PYTHON: Final = (
+    "If another Python has it, start the agent there and give --agent ws://HOST:PORT "
+    "(docs/reference/remote_agents.md)."
+)
+# A traceback of an agent in another process: its last place and its last line.
+_PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def failure_cause(
+    problem: BaseException, name: str, arguments: Mapping[str, Any] | None = None
+) -> str:
+    """Return why an agent cannot be loaded or set up: file, line and message, and a fix if known.
+
+    Args:
+        problem: What loading or setup raised.
+        name: File, address or name of the agent.
+        arguments: Arguments of the agent.
+    """
+    if isinstance(problem, JaywalkError):
+        return f"{error_place(problem, name)}{problem}"
+    if isinstance(problem, LinkError):
+        return _remote_cause(str(problem))
+    words = error_words(problem, name)
+    if isinstance(problem, ModuleNotFoundError):
+        return f"{words} {_OTHER_PYTHON}"
+    if isinstance(problem, SensorError):
+        return f"{words} Sensors that agents may use: {', '.join(allowed_sensors())}."
+    if _wants_config(problem, arguments or {}):
+        return f"{words} No --agent-config was given; if the agent reads a config, name it there."
+    return words
+
+
+def _wants_config(problem: BaseException, arguments: Mapping[str, Any]) -> bool:
+    """Whether the setup of an agent without a config failed at a file or at an empty name."""
+    return not arguments.get("config") and isinstance(problem, OSError | IndexError)
+
+
+def _remote_cause(text: str) -> str:
+    places = _PLACE.findall(text)
+    lines = text.strip().splitlines()
+    where = f"{places[-1][0]}, line {places[-1][1]}: " if places else ""
+    head = f"{lines[0].rstrip(':')}: " if len(lines) > 1 else ""
+    return f"{head}{where}{lines[-1].strip().rstrip('.')}."

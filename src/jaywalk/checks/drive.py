@@ -10,7 +10,7 @@ import hashlib
 import math
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import carla
@@ -28,12 +28,12 @@ from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.runner.spawning import spawn_ego
 from jaywalk.runner.watchdog import AgentTimeout, time_limit
-from jaywalk.town.routes import DenseRoute
+from jaywalk.town.routes import DenseRoute, RoutePlanner
 
 TOWN: Final = "Harbour"
 _KEY_M: Final = 20.0  # between key points of the route
 _KEYS: Final = 7
-_STRAIGHT_M: Final = 30.0
+_SHOWN_M: Final = 4.0  # a thinned plan is at most this far from the lane
 _BEND_DEG: Final = (40.0, 140.0)  # wanted total turn of the route
 _SETTLE_TICKS: Final = 12
 _ASKEW_DEG: Final = -8.0  # to the left, so that the route is to the right
@@ -53,8 +53,13 @@ class CheckStage:
     people: tuple[Any, ...]
 
 
-def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
+def set_check_stage(server: SimulatorSession, town: str, number: int = 0) -> CheckStage:
     """Load the town, choose a route, and spawn the ego and the people.
+
+    Args:
+        server: The server.
+        town: Name of the town.
+        number: Which of the suitable routes, counted around.
 
     Raises:
         DataError: The town has no suitable road.
@@ -62,7 +67,7 @@ def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
     world = server.fresh(town)
     town_map = world.get_map()
     key = hashlib.sha256(town_map.to_opendrive().encode()).hexdigest()
-    route = server.planner(key, town_map).plan(_key_points(town_map, town))
+    route = _choose_route(server.planner(key, town_map), town_map, town, number)
     for light in world.get_actors().filter("traffic.traffic_light"):
         light.set_state(carla.TrafficLightState.Green)
         light.freeze(True)
@@ -78,23 +83,44 @@ def set_check_stage(server: SimulatorSession, town: str) -> CheckStage:
     return CheckStage(world=world, map=town_map, ego=ego, route=route, people=people)
 
 
-def _key_points(town_map: Any, town: str) -> list[tuple[float, float, float]]:
-    """Return keypoints from the first spawn point with a straight road that then turns."""
-    best: list[Any] = []
+def _choose_route(planner: RoutePlanner, town_map: Any, town: str, number: int) -> DenseRoute:
+    """Return a route that is straight and then turns, by preference as a thinned plan shows it.
+
+    A thinned plan of the Leaderboard has points where the road option changes. Agents that have no
+    other plan cannot follow a bend between two of its points.
+    """
+    shown, hidden, straight = [], [], []
     for pose in town_map.get_spawn_points():
         poses = [pose, *_ahead(town_map, pose.location)]
         if len(poses) < _KEYS:
             continue
-        best = best or poses
-        yaws = np.unwrap([yaw_rad(one) for one in poses])
-        straight = abs(yaws[1] - yaws[0]) < math.radians(5.0)
-        turned = math.degrees(abs(yaws[-1] - yaws[0]))
-        if straight and _BEND_DEG[0] < turned < _BEND_DEG[1]:
-            best = poses
-            break
-    if not best:
+        route = planner.plan([(p.location.x, p.location.y, p.location.z) for p in poses])
+        if not _turns(poses):
+            straight.append(route)
+        elif _shown_by_thinned(route):
+            shown.append(route)
+        else:
+            hidden.append(route)
+        if len(shown) > number:
+            return shown[number]
+    routes = shown or hidden or straight
+    if not routes:
         raise DataError(f"{town} has no lane of {_KEYS * _KEY_M:g} m to check an agent on.")
-    return [(one.location.x, one.location.y, one.location.z) for one in best]
+    return routes[number % len(routes)]
+
+
+def _turns(poses: list[Any]) -> bool:
+    yaws = np.unwrap([yaw_rad(one) for one in poses])
+    turned = math.degrees(abs(yaws[-1] - yaws[0]))
+    return abs(yaws[1] - yaws[0]) < math.radians(5.0) and _BEND_DEG[0] < turned < _BEND_DEG[1]
+
+
+def _shown_by_thinned(route: DenseRoute) -> bool:
+    """Return whether straight lines between the changes of the road option stay near the route."""
+    option = np.asarray(route.option)
+    kept = [0, *(np.flatnonzero(np.diff(option)) + 1).tolist(), len(route) - 1]
+    line = route.position_m[kept, :2]
+    return all(_off_line_m(line, float(x), float(y)) < _SHOWN_M for x, y, _ in route.position_m)
 
 
 def _ahead(town_map: Any, place: Any) -> list[Any]:
@@ -151,6 +177,7 @@ class Sample:
     limit_kmh: float
     along_m: float
     away_m: float  # distance from the route's line
+    off_plan_m: float = math.inf  # distance from the line of a thinned plan
     to_right_rad: float  # angle from the heading to the route ahead; positive: to the right
     decision: Decision
     wall_ms: float
@@ -162,6 +189,7 @@ class CheckDrive:
     """Result of a drive."""
 
     route_m: FloatArray  # (n, 2)
+    plan_m: FloatArray | None = None  # (k, 2): the thinned plan, if the agent has one
     samples: list[Sample] = field(default_factory=list)
     setup_s: float = 0.0
     failed_in: str = ""  # load, setup, step or close
@@ -178,14 +206,27 @@ class _Failed(Exception):  # noqa: N818  (named for what it means)
 
 
 def check_drive(
-    agent: AgentSpec, server: SimulatorSession, town: str, seed: int, drive_s: float = DRIVE_S
+    agent: AgentSpec,
+    server: SimulatorSession,
+    town: str,
+    seed: int,
+    drive_s: float = DRIVE_S,
+    number: int = 0,
 ) -> CheckDrive:
     """Let an agent drive for some seconds and sample every tick.
+
+    Args:
+        agent: The agent.
+        server: The server.
+        town: Name of the town.
+        seed: Seed of the agent.
+        drive_s: Simulated seconds.
+        number: Which of the suitable routes of the town.
 
     Raises:
         JaywalkError: The stage cannot be set up; this is not a failure of the agent.
     """
-    stage = set_check_stage(server, town)
+    stage = set_check_stage(server, town, number)
     drive = CheckDrive(route_m=stage.route.position_m[:, :2].copy())
     driver: Driver | None = None
     try:
@@ -205,6 +246,7 @@ def check_drive(
         drive.setup_s = time.monotonic() - began_s
         drive.name, drive.version = driver.declared() or (agent.name, driver.version)
         _note_peer(drive, driver)
+        drive.plan_m = getattr(driver, "plan_m", None)
         _loop(drive, stage, driver, drive_s)
     except _Failed:
         pass
@@ -249,11 +291,14 @@ def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) 
         asked_s = time.perf_counter()
         decision = _guarded(drive, "step", STEP_LIMIT_S, lambda now=moment: driver.decide(now))
         wall_ms = 1e3 * (time.perf_counter() - asked_s)
-        drive.samples.append(_sample(stage, progress, snapshot, elapsed_s, decision, wall_ms))
+        sample = _sample(stage, progress, snapshot, elapsed_s, decision, wall_ms)
+        if drive.plan_m is not None:
+            sample = replace(sample, off_plan_m=_off_line_m(drive.plan_m, *sample.xy_m))
+        drive.samples.append(sample)
         control = decision.control
         if not all(math.isfinite(v) for v in (control.throttle, control.steer, control.brake)):
             break
-        if drive.samples[-1].away_m > _LOST_M:
+        if min(sample.away_m, sample.off_plan_m) > _LOST_M:
             break
         stage.ego.apply_control(control)
         stage.world.tick()

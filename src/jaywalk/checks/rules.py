@@ -18,10 +18,9 @@ import numpy as np
 
 from jaywalk.agents.base import Forecast
 from jaywalk.checks.drive import CheckDrive, Sample
+from jaywalk.checks.steering import FAIL, PASS, SKIP, WARN, Verdict, judge_steering
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.units import MPS_TO_KMH
-
-Verdict = tuple[str, str, str]  # state, detail, fix
 
 _PERSON_MPS: Final = 4.0
 _SLACK_M: Final = 2.0
@@ -144,25 +143,12 @@ def _gap(point_m: FloatArray, here_m: FloatArray) -> float:
     return float(np.hypot(point_m[0] - here_m[0], point_m[1] - here_m[1]))
 
 
-PASS: Final = "pass"
-WARN: Final = "warn"
-FAIL: Final = "fail"
-SKIP: Final = "skip"
-
 _MOVES_M: Final = 8.0
 _AWAY_M: Final = (2.0, 4.0)  # warn, fail
 _FAST: Final = (1.15, 1.35)  # multiples of the limit
 _SLOW: Final = 0.25
 # "package.room.SomeError: text"; names without dots, such as KeyError, are kept.
 _CLASS: Final = re.compile(r"^(?:\w+\.)+\w+: ")
-_LEAST_TURN_RAD: Final = math.radians(2.0)
-_AGREES: Final = 0.3
-_STEERS: Final = 0.01
-_HANDED: Final = (
-    "if it is mirrored: CARLA's frame is left-handed, x ahead, y to the right, yaw clockwise from "
-    "above, positive steer turns right. From a right-handed frame (y to the left) negate y, yaw "
-    "and steer. Who aims at a far point of the thinned plan cuts bends and looks alike"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +173,7 @@ def judge(drive: CheckDrive, again: CheckDrive | None, budget_ms: float) -> list
     findings.append(_sensors(drive))
     if not drive.samples:
         return findings
-    rules = (_controls, _moves, _steering, _on_route, _speed)
-    findings += [rule(drive) for rule in rules]
+    findings += [rule(drive) for rule in (_controls, _moves, _steering, _on_route, _speed)]
     findings += [
         Finding(check=check, state=state, detail=detail, fix=fix)
         for check, state, detail, fix in (
@@ -339,44 +324,24 @@ def _moves(drive: CheckDrive) -> Finding:
 
 
 def _steering(drive: CheckDrive) -> Finding:
-    """Check that the agent steers towards the route, at its turned start and in the bend."""
-    turn = np.array([sample.to_right_rad for sample in drive.samples])
-    steer = np.array([sample.decision.control.steer for sample in drive.samples])
-    clear = np.abs(turn) > _LEAST_TURN_RAD
-    if np.count_nonzero(clear) < 5:
-        return Finding(check="steering", state=WARN, detail="too little to tell: it hardly moved")
-    product = turn[clear] * steer[clear]
-    agrees = float(product.sum() / max(np.abs(product).sum(), 1e-12))
-    if float(np.abs(steer[clear]).max()) < _STEERS:
-        return Finding(
-            check="steering",
-            state=FAIL,
-            detail="it does not steer where the route turns",
-            fix="steer towards a point of the route some metres ahead",
-        )
-    detail = f"towards the route in {0.5 + 0.5 * agrees:.0%} (by weight), positive is right"
-    if agrees > _AGREES:
-        return Finding(check="steering", state=PASS, detail=detail)
-    if agrees < -_AGREES:
-        return Finding(
-            check="steering",
-            state=FAIL,
-            fix=_HANDED,
-            detail="it steers left where the route goes right, and the other way round",
-        )
-    return Finding(check="steering", state=WARN, detail=detail, fix=_HANDED)
+    state, detail, fix = judge_steering(drive)
+    return Finding(check="steering", state=state, detail=detail, fix=fix)
 
 
 def _on_route(drive: CheckDrive) -> Finding:
     away = max(sample.away_m for sample in drive.samples)
+    off_plan = max(min(sample.away_m, sample.off_plan_m) for sample in drive.samples)
     detail = f"at most {away:.1f} m from the line of the route"
-    if away > _AWAY_M[1]:
+    if off_plan <= _AWAY_M[0] < away:
+        detail += f", but {off_plan:.1f} m from the straight lines of its thinned plan"
+        return Finding(check="route", state=PASS, detail=detail)
+    if off_plan > _AWAY_M[1]:
         fix = (
             "route points are world coordinates in metres (x, y, z); GPS is latitude first, and "
             "y = -north"
         )
         return Finding(check="route", state=FAIL, detail=detail, fix=fix)
-    if away > _AWAY_M[0]:
+    if off_plan > _AWAY_M[0]:
         fix = "smoother steering, or a slower bend"
         return Finding(check="route", state=WARN, detail=detail, fix=fix)
     return Finding(check="route", state=PASS, detail=detail)

@@ -43,7 +43,8 @@ def check(
     Example: jaywalk check --agent ws://127.0.0.1:8765 --json
     """
     from jaywalk.checks.drive import check_drive, check_reach
-    from jaywalk.checks.rules import FAIL, judge, timing_ms
+    from jaywalk.checks.rules import judge, timing_ms
+    from jaywalk.checks.steering import FAIL
     from jaywalk.runner.agent_choice import agent_specs
     from jaywalk.runner.session import SimulatorSession
 

@@ -63,7 +63,10 @@ def evaluate(
     data: Data,
     predictors: Annotated[
         list[str] | None,
-        typer.Option("--predictor", help="Predictor, or cvae-v1=FILE.onnx; repeat for several."),
+        typer.Option(
+            "--predictor",
+            help="Predictor: a name, FILE.py, module:function or FILE.onnx; repeat for several.",
+        ),
     ] = None,
     format_name: Format = "",
     source: Source = "",
@@ -101,18 +104,18 @@ def evaluate(
     learnt from if --split test is given.
 
     Example: jaywalk predict eval vci_dut_citr.tar.xz --source citr --json
+
+    Example: jaywalk predict eval people.txt --predictor mine.py --predictor constant-velocity
     """
     from jaywalk.forecasting.ablation import compare, roc_bands
     from jaywalk.forecasting.evaluate import Settings, score, summarise
     from jaywalk.forecasting.figures import draw_roc
-    from jaywalk.forecasting.learning import judging
-    from jaywalk.forecasting.predictors.registry import ready_names, ready_predictor
+    from jaywalk.forecasting.predictors.registry import ready_names
     from jaywalk.forecasting.samples import roi_samples
     from jaywalk.forecasting.splits import of_split
     from jaywalk.forecasting.windows import build_windows
 
-    found = [ready_predictor(name) for name in predictors or ready_names()]
-    models = {name: judging(model) for name, model in found}
+    models, files = _models(predictors or ready_names())
     table = open_data(data, format_name, source)
     if split:
         table = of_split(table, split)
@@ -140,6 +143,7 @@ def evaluate(
         **times,
         "excluded": {**table.excluded, **windows.excluded},
         "predictors": results,
+        "predictor_files": files,
     }
     output["warnings"] = _leaks(models, table)
     if pairs:
@@ -163,6 +167,28 @@ def evaluate(
     again += [f"--predictor {name}" for name in predictors or ()]
     again += ["--pairs"] if len(results) > 1 and not pairs else []
     finish(pictures, " ".join([*again, "--json"]))
+
+
+def _models(names: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Predictors by the name that results use, and path and digest of those from files."""
+    from jaywalk.forecasting.learning import judging
+    from jaywalk.forecasting.predictors.plugged import (
+        is_plugged,
+        predictor_digest,
+        predictor_label,
+    )
+    from jaywalk.forecasting.predictors.registry import ready_predictor
+
+    models: dict[str, Any] = {}
+    files: dict[str, Any] = {}
+    for text in names:
+        full, model = ready_predictor(text)
+        short = predictor_label(full) if is_plugged(full) else full
+        name = full if short in models else short
+        models[name] = judging(model)
+        if digest := predictor_digest(full):
+            files[name] = {"predictor": full, "sha256": digest}
+    return models, files
 
 
 def open_data(data: Path, format_name: str, source: str) -> Any:

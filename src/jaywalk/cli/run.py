@@ -94,8 +94,8 @@ def run(
     predictor: Annotated[
         str,
         typer.Option(
-            help="What comfort-zone predicts people with: jaywalk list predictors; "
-            "a trained one as cvae=FILE.onnx.",
+            help="What comfort-zone predicts people with: a name of 'jaywalk list predictors', "
+            "FILE.py, module:function or FILE.onnx.",
             show_default="constant-velocity",
         ),
     ] = "",
@@ -137,6 +137,8 @@ def run(
     Example: jaywalk run smoke --agent ws://127.0.0.1:8765
 
     Example: jaywalk run my_run.toml --limit 2
+
+    Example: jaywalk run smoke --agent comfort-zone --predictor mine.py
     """
     from jaywalk.runner.request import RunOptions, make_requests
     from jaywalk.runner.selection import parse_seeds

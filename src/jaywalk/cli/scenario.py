@@ -175,12 +175,19 @@ def check(
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 1,
     as_json: AsValue = False,
 ) -> None:
-    """Drive the scenario with the expert: solvable or not, with a picture of where it failed.
+    """Drive the scenario with the expert and with 'blind': is it solvable, and is it dangerous?
 
     Solvable: with every seed the end is reached without any infraction but minimum speed and
-    outside lanes (the success of Fail2Drive, and completion). Exit code 1 if it is not.
+    outside lanes (the success of Fail2Drive, and completion). Exit code 1 if it is not; a picture
+    shows where it failed.
+
+    Danger: what happens to 'blind', which follows its route and ignores everything else: the
+    smallest time to collision with the scenario's actors and the impact speed. If a careless driver
+    is not affected, the scenario tests nothing.
 
     Example: jaywalk scenario check barrels.toml --seeds 1-3
+
+    Example: jaywalk scenario check barrels.toml --json
     """
     from jaywalk.cli.scenario_view import check_file
 
@@ -197,6 +204,12 @@ def check(
         ]
         verdict = "solvable" if found["solvable"] else "NOT solvable"
         following = f"jaywalk scenario pair {file}" if found["solvable"] else found["replay"]
+        danger = found["danger"]
+        if danger is not None:
+            lines.append(f"{file}: {danger['words']}")
+            if found["solvable"] and not danger["affected"]:
+                verdict += " but harmless"
+                following = f"jaywalk scenario show {file}"
         finish([*lines, f"{file}: {verdict} by {agent}"], following)
     if not found["solvable"]:
         raise typer.Exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from jaywalk.checks.staging import StagedView
     from jaywalk.metrics.driving.summary import EpisodeScore
     from jaywalk.report.scenario_picture import Mark
+    from jaywalk.runner.job import RunRequest
     from jaywalk.runner.plan import EpisodePlan
     from jaywalk.scenarios.formats.route_xml import Route
 
 PROTOCOL: Final = "fail2drive"
+CARELESS: Final = "blind"  # follows its route and ignores everything else
 _PICTURES: Final = (".png", ".jpg", ".svg", ".pdf")
 
 
@@ -132,6 +135,7 @@ def check_file(
     )
     say(f"{file}: {agent} drives it with seeds {seeds} ...")
     quietly(request)
+    careless = _careless(request, file, seeds)
     run = score_run(folder, PROTOCOL)
     # A folder that was given may hold other scenarios and seeds too.
     asked = {plan.episode_id for plan in request.plans()}
@@ -144,11 +148,44 @@ def check_file(
         "file": str(file),
         "agent": agent,
         "solvable": not failed,
+        "danger": careless,
         "episodes": episodes,
         "run": str(folder),
         "replay": f"jaywalk scenario show {file}"
         if missing
         else (f"jaywalk replay {folder} {failed[0] if failed else ''} --mp4 why.mp4"),
+    }
+
+
+def _careless(request: RunRequest, file: Path, seeds: str) -> dict[str, Any] | None:
+    """Danger to a driver who ignores everything; None if it could not be driven."""
+    from jaywalk.checks.danger import NONE, in_words, scenario_danger, worst_of
+    from jaywalk.cli.run import quietly
+    from jaywalk.metrics.driving.run_score import score_run
+    from jaywalk.report.replay import find_episode
+
+    if request.agent.name != CARELESS:
+        (spec,) = agent_specs(CARELESS, None, None, "")
+        folder = request.run_folder.with_name(f"{request.run_folder.name}-{CARELESS}")
+        request = replace(request, agent=spec, run_folder=folder)
+        say(f"{file}: {CARELESS} drives it with seeds {seeds} ...")
+        quietly(request)
+    asked = {plan.episode_id for plan in request.plans()}
+    dangers = {
+        score.episode_id: scenario_danger(find_episode(request.run_folder, score.episode_id), score)
+        for score in score_run(request.run_folder, PROTOCOL).episodes
+        if score.episode_id in asked
+    }
+    if not dangers:
+        return None
+    worst = worst_of(list(dangers.values()))
+    return {
+        **worst.as_dict(),
+        "driver": CARELESS,
+        "affected": worst.level != NONE,
+        "words": in_words(worst, CARELESS),
+        "episodes": [{"episode": name, **one.as_dict()} for name, one in dangers.items()],
+        "run": str(request.run_folder),
     }
 
 

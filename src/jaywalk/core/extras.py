@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -54,6 +55,14 @@ EXTRAS: Final = (
 )
 
 
+_LINUX_ONLY: Final = ("fcntl", "resource")  # modules that Windows lacks
+
+
+def has_carla_wheel() -> bool:
+    """True if the carla package is published for this platform."""
+    return (sys.platform, platform.machine()) in {("linux", "x86_64"), ("win32", "AMD64")}
+
+
 def missing_extra(error: ImportError) -> PrerequisiteError | None:
     """Turn a failed import into an error that names the extra to install.
 
@@ -64,6 +73,17 @@ def missing_extra(error: ImportError) -> PrerequisiteError | None:
         The error to show, or None if no extra contains the module.
     """
     module = (error.name or "").partition(".")[0]
+    if module in _LINUX_ONLY:
+        return PrerequisiteError(
+            f"This command needs Linux (on Windows: WSL 2); {platform.system()} has no '{module}'. "
+            "Records, scores, reports and datasets work here."
+        )
+    if module == "carla" and not has_carla_wheel():
+        return PrerequisiteError(
+            "This needs the package 'carla', which has no wheel for "
+            f"{platform.system()} {platform.machine()}. Run it on Linux or Windows with x86-64. "
+            "Protocol 'jaywalk', reports and datasets work here."
+        )
     for extra in EXTRAS:
         if module in extra.modules:
             return PrerequisiteError(

@@ -10,7 +10,6 @@ cache.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import signal
 import stat
@@ -32,13 +31,13 @@ def _own_home() -> Path:
     known = Path(os.path.expanduser("~"))  # Path.home() raises if there is none
     if known.is_absolute() and os.access(known, os.W_OK | os.X_OK):
         return known
-    shared = Path(tempfile.gettempdir()) / f"jaywalk-home-{os.getuid()}"
     try:
+        shared = Path(tempfile.gettempdir()) / f"jaywalk-home-{os.getuid()}"
         shared.mkdir(mode=0o700, exist_ok=True)
         status = shared.lstat()
         if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
             return shared
-    except OSError:
+    except (OSError, AttributeError):  # Windows has no user ids
         pass
     return Path(tempfile.mkdtemp(prefix="jaywalk-home-"))
 
@@ -76,6 +75,8 @@ def run_once_across_processes(folder: Path, jobs: Mapping[str, Callable[[], None
         folder: Folder of the lock files; the same for all processes.
         jobs: Jobs by name. A job whose work is already done should return quickly.
     """
+    import fcntl  # absent on Windows, where no server runs
+
     folder.mkdir(parents=True, exist_ok=True)
     waiting = dict(jobs)
     while waiting:
@@ -90,6 +91,8 @@ def run_once_across_processes(folder: Path, jobs: Mapping[str, Callable[[], None
 
 
 def _try(folder: Path, name: str, job: Callable[[], None]) -> bool:
+    import fcntl
+
     with _lock_file(folder, name) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

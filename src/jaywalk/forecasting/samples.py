@@ -62,6 +62,17 @@ class PointPredictor(ABC):
         return isotropic(means, np.array(self.sigma_m))
 
 
+def between_horizons(windows: Windows, mean_m: FloatArray) -> FloatArray:
+    """Return positions at every step ``(N, S, 2)``, linear between those at the horizons."""
+    now = windows.history_m[:, -1]
+    knots = np.concatenate([now[:, None], mean_m], axis=1)
+    at = np.array([0, *(step + 1 for step in windows.horizon_steps)])
+    steps = np.arange(1, windows.future_m.shape[1] + 1)
+    after = np.clip(np.searchsorted(at, steps), 1, len(at) - 1)
+    share = ((steps - at[after - 1]) / (at[after] - at[after - 1]))[None, :, None]
+    return np.asarray(knots[:, after - 1] * (1.0 - share) + knots[:, after] * share)
+
+
 PATH_SPACING_M = 0.1
 """Vertices of a driven path closer than this are the jitter of a vehicle that stands."""
 

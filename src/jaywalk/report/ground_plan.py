@@ -14,7 +14,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.core.errors import JaywalkError
+from jaywalk.core.errors import JaywalkError, PrerequisiteError
 from jaywalk.record.reader import Record
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import lane_markings, zebra_stripes
@@ -126,7 +126,13 @@ def _town(sha256: str, name: str, text: str) -> Town:
             return known
     except JaywalkError:
         pass  # a town that is not ours is as good: it comes with the record
-    return town_from_opendrive(text, name.rsplit("/", 1)[-1] or "town")
+    short = name.rsplit("/", 1)[-1] or "town"
+    try:
+        return town_from_opendrive(text, short)
+    except PrerequisiteError:  # without the carla wheel the structure alone is checked
+        town = Town(name=short, opendrive=text)
+        _ = town.root
+        return town
 
 
 def has_own_scenery(town: Town) -> bool:
@@ -145,11 +151,19 @@ def ground_plan(town: Town) -> GroundPlan:
     trees = scenery[(scenery["shape"] != Shape.BOX) & crown]
     return GroundPlan(
         surfaces=_surfaces(town.strips),
-        stripes=tuple(s for polygon in town.crosswalks for s in zebra_stripes(polygon)),
+        stripes=tuple(s for polygon in _crosswalks(town) for s in zebra_stripes(polygon)),
         lines=tuple((_simpler(mark.centre_m), mark.colour) for mark in marks),
         boxes=tuple(footprints(blocks)),
         crowns=np.column_stack([trees["x"], trees["y"], trees["ex"]]).astype(float),
     )
+
+
+def _crosswalks(town: Town) -> list[FloatArray]:
+    """Return the crosswalks; none without the carla wheel, which reads them from the map."""
+    try:
+        return town.crosswalks
+    except PrerequisiteError:
+        return []
 
 
 def _no_scenery() -> Any:

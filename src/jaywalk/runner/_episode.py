@@ -52,6 +52,22 @@ def run_episode(
         raise InfrastructureError(f"{plan.episode_id}: {problem}") from problem
 
 
+def briefing_of(episode: LiveEpisode) -> Briefing:
+    """Return the information that the driver of an episode gets before the first tick."""
+    plan = episode.plan
+    return Briefing(
+        client=episode.session.client,
+        world=episode.world,
+        map=episode.map,
+        ego=episode.ego,
+        route=episode.route,
+        delta_s=STEP_S,
+        seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
+        arguments=plan.agent.arguments,
+        told=episode.actors.announcements(),
+    )
+
+
 class _DriverLoop:
     """Tick loop of one episode with a driver that may fail."""
 
@@ -94,17 +110,7 @@ class _DriverLoop:
         episode = self._episode
         plan = episode.plan
         episode.heartbeat(0.0, 0.0, "agent: setup")
-        briefing = Briefing(
-            client=episode.session.client,
-            world=episode.world,
-            map=episode.map,
-            ego=episode.ego,
-            route=episode.route,
-            delta_s=STEP_S,
-            seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
-            arguments=plan.agent.arguments,
-            told=episode.actors.announcements(),
-        )
+        briefing = briefing_of(episode)
 
         def make() -> Driver:
             self._made = make_driver(plan.agent.name)

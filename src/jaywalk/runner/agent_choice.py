@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PERCEPTION: Final = "perception"
 _PREDICTOR: Final = "predictor"
+DEFAULT_PREDICTOR: Final = "constant-velocity-v1"
 
 
 class PerceptionLevel(StrEnum):
@@ -125,12 +126,14 @@ def _perception_level(level: str, spec: DriverSpec) -> str:
 
 def _predictor(wanted: str) -> str:
     """The predictor's full name, after a look whether it can be had."""
+    from jaywalk.forecasting.predictors.plugged import check_there, is_plugged
     from jaywalk.forecasting.predictors.registry import ready_predictor
 
-    name, made = ready_predictor(wanted or "constant-velocity")
-    file = getattr(made, "file", None)
-    if file is not None and not Path(file).is_file():
-        raise UsageError(f"--predictor is '{wanted}', and there is no file '{file}'.")
+    check_there(wanted)
+    if is_plugged(wanted):  # not imported here: its import may end the process
+        return wanted
+    name, made = ready_predictor(wanted or DEFAULT_PREDICTOR)
+    check_there(f"={made.file}" if hasattr(made, "file") else "")
     return name
 
 

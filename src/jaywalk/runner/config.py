@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
+from jaywalk.forecasting.predictors.plugged import predictor_digest
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
 from jaywalk.record.files import sync_file
 from jaywalk.record.run import RunFolder
@@ -42,12 +43,13 @@ class SuiteConfig(_Part):
 
 
 class AgentConfig(_Part):
-    """Driver of a run; ``sha256`` is that of the agent's file, if it is a file."""
+    """Driver of a run, with the digests of its file and its predictor's file, if it has them."""
 
     name: str
     version: str = ""
     arguments: dict[str, Any] = Field(default_factory=dict)
     sha256: str = ""
+    predictor_sha256: str = ""
 
 
 class RunConfig(_Part):
@@ -97,7 +99,11 @@ def resolve_config(
             routes=routes,
         ),
         agent=AgentConfig(
-            name=agent.name, version=code.driver, arguments=agent.arguments, sha256=digest
+            name=agent.name,
+            version=code.driver,
+            arguments=agent.arguments,
+            sha256=digest,
+            predictor_sha256=predictor_digest(str(agent.arguments.get("predictor", ""))),
         ),
         seeds=sorted({plan.seed for plan in plans}),
         options=options,
@@ -138,6 +144,10 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
         "agent": (old.agent.name, new.agent.name),
         "agent arguments": (old.agent.arguments, new.agent.arguments),
         "content of the agent's file": (old.agent.sha256[:12], new.agent.sha256[:12]),
+        "content of the predictor's file": (
+            old.agent.predictor_sha256[:12],
+            new.agent.predictor_sha256[:12],
+        ),
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))

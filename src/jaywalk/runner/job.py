@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import jaywalk.record
+from jaywalk.agents.catalogue import is_own_driver
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.record.episode import Code
 from jaywalk.record.run import RunFolder
 from jaywalk.runner._code import code_of_run
 from jaywalk.runner._folder import RunLock, missing_plans, note_session, remove_traces
-from jaywalk.runner.config import resolve_config, settle_config
+from jaywalk.runner._trial import try_agent
+from jaywalk.runner.config import read_config, resolve_config, settle_config
 from jaywalk.runner.local import LocalWorkers, cores
 from jaywalk.runner.plan import AgentSpec, EpisodeOptions, EpisodePlan, plan_episodes
 from jaywalk.runner.pool import DEFAULT_RETRIES, Pool, Scorer, Setup, Watcher, Workers
@@ -52,6 +54,7 @@ def compare_hashes(first: Mapping[str, str], second: Mapping[str, str]) -> Verif
     )
 
 
+LOCAL_CLUSTER: Final = "local"  # a cluster of this machine
 VERIFY_FOLDER: Final = ".verify"  # hidden, so that the repeats are not scored
 
 
@@ -155,7 +158,7 @@ def run_request(
         score: Scores a finished episode for the display.
 
     Raises:
-        UsageError: The folder holds a run with another config.
+        UsageError: The folder holds a run with another config, or the agent is broken.
         PrerequisiteError: The folder is in use, or no world can be opened.
     """
     folder = request.run_folder
@@ -170,7 +173,7 @@ def run_request(
         "server": "attached" if request.workers.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)
-    is_new = not folder.exists()
+    is_new = read_config(folder) is None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -184,6 +187,7 @@ def run_request(
             with RunState(folder) as state:
                 missing = missing_plans(folder, plans, state, say)
                 if missing:
+                    _try_agent(request, missing, say)
                     order = missing[::-1] if request.backwards else missing
                     _work(request, order, plans, state, lock, show, score)
                     jaywalk.record.remove_unfinished(RunFolder(folder).episodes)
@@ -192,6 +196,15 @@ def run_request(
         if is_new:
             remove_traces(folder)
         raise
+
+
+def _try_agent(request: RunRequest, plans: list[EpisodePlan], say: Callable[[str], None]) -> None:
+    """Refuse a broken agent before the first episode; on other machines it may load otherwise."""
+    options = request.workers
+    here = options.cluster in ("", LOCAL_CLUSTER)
+    if here and plans and not is_own_driver(request.agent.name, request.agent.arguments):
+        say(f"loading {request.agent.name} and setting it up once before the first episode")
+        try_agent(plans[0], server=options.server, watchdog_s=options.watchdog_s)
 
 
 def _work(

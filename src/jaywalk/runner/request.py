@@ -13,10 +13,16 @@ from typing import Any
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.text import suggestion
+from jaywalk.forecasting.predictors.plugged import predictor_label
 from jaywalk.record.run import RunFolder
-from jaywalk.runner.agent_choice import PerceptionLevel, agent_specs, check_remote
+from jaywalk.runner.agent_choice import (
+    DEFAULT_PREDICTOR,
+    PerceptionLevel,
+    agent_specs,
+    check_remote,
+)
 from jaywalk.runner.job import RunRequest, WorkerOptions
-from jaywalk.runner.plan import EpisodeChoices, EpisodeOptions
+from jaywalk.runner.plan import AgentSpec, EpisodeChoices, EpisodeOptions
 from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
 from jaywalk.scenarios.suite import Suite
 
@@ -60,7 +66,7 @@ def make_requests(
         check_remote(spec.name)
     chosen = _chosen_suite(suite, options)
     library, digest = _motions(options.motions, chosen)
-    folders = _run_folders(out, suite, [spec.name for spec in specs])
+    folders = _run_folders(out, suite, specs)
     base = RunRequest(
         run_folder=Path(),
         suite=chosen,
@@ -164,9 +170,9 @@ def _opendrive(path: Path | None) -> str | None:
     return read_opendrive(path)
 
 
-def _run_folders(out: Path | None, suite: str, agents: Sequence[str]) -> list[Path]:
-    """A folder for each agent."""
-    labels = [_label(name) for name in agents]
+def _run_folders(out: Path | None, suite: str, agents: Sequence[AgentSpec]) -> list[Path]:
+    """A folder for each agent, named after it and after a predictor other than the default."""
+    labels = [_agent_label(spec) for spec in agents]
     if len(set(labels)) < len(labels):
         raise UsageError(f"Two agents have the same name: {', '.join(labels)}. Run them apart.")
     if out is None:
@@ -176,6 +182,12 @@ def _run_folders(out: Path | None, suite: str, agents: Sequence[str]) -> list[Pa
     if RunFolder(out).config_file.exists():
         raise UsageError(f"--out {out} is the run of one agent; several need a folder above it.")
     return [out / label for label in labels]
+
+
+def _agent_label(spec: AgentSpec) -> str:
+    predictor = str(spec.arguments.get("predictor", DEFAULT_PREDICTOR))
+    more = [] if predictor == DEFAULT_PREDICTOR else [_label(predictor_label(predictor))]
+    return "-".join([_label(spec.name), *more])
 
 
 def _label(name: str) -> str:

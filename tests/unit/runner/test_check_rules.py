@@ -92,7 +92,6 @@ def test_a_good_agent_passes_everything() -> None:
         ({"along_m": 1.0}, "moves", "fail", "brake"),
         ({"along_m": 0.0, "decision": _controls(throttle=0.0)}, "moves", "fail", "never pressed"),
         ({"along_m": 0.0, "speed_mps": -2.0}, "moves", "fail", "reverse"),
-        ({"to_right_rad": lambda s: -s.to_right_rad}, "steering", "fail", "left-handed"),
         ({"decision": _controls(steer=0.0)}, "steering", "fail", "steer towards"),
         ({"away_m": 6.0}, "route", "fail", "world coordinates"),
         ({"away_m": 3.0}, "route", "warn", "bend"),
@@ -105,6 +104,50 @@ def test_faults_of_driving(change: dict[str, Any], check: str, state: str, words
     found = _states(_drive(**change))[check]
     assert found.state == state
     assert words in found.fix
+
+
+def _steered(sign: float, plan_m: np.ndarray | None = None, ticks: int = 200) -> CheckDrive:
+    """A car that starts 8 degrees to the left and steers at a point 6 m ahead, or the reverse."""
+    x, y, yaw, samples = 300.0, 50.0, math.radians(-8.0), []
+    for step in range(ticks):
+        along = max(x - 300.0, 0.0)
+        to = math.atan2(50.0 - y, 6.0) - yaw
+        if plan_m is not None:
+            aim = plan_m[plan_m[:, 0] > x + 5.0][0]
+            to = math.atan2(aim[1] - y, aim[0] - x) - yaw
+        control = SimpleNamespace(throttle=0.5, steer=max(-1.0, min(1.0, sign * to)), brake=0.0)
+        sample = _sample(
+            step,
+            xy_m=(x, y),
+            yaw_rad=yaw,
+            along_m=along,
+            away_m=abs(y - 50.0),
+            to_right_rad=math.atan2(50.0 - y, 6.0) - yaw,
+        )
+        samples.append(replace(sample, decision=replace(sample.decision, control=control)))
+        if abs(y - 50.0) > 8.0:
+            break
+        yaw += 0.05 * 6.0 / 2.8 * math.tan(0.7 * control.steer)
+        x, y = x + 0.3 * math.cos(yaw), y + 0.3 * math.sin(yaw)
+    return CheckDrive(route_m=_ROUTE, plan_m=plan_m, samples=samples, name="me")
+
+
+@pytest.mark.parametrize("thinned", [False, True])
+def test_mirrored_steering_is_told_from_a_thinned_plan(thinned: bool) -> None:
+    # The line of the thinned plan is first right, then left of the route.
+    corners = np.array([(300.0, 50.0), (320.0, 52.0), (345.0, 49.0), (499.0, 50.0)])
+    plan = corners if thinned else None
+    right = _states(_steered(1.0, plan))["steering"]
+    assert right.state == "pass", right
+    wrong = _states(_steered(-1.0, plan))["steering"]
+    assert (wrong.state, wrong.detail[:9]) == ("fail", "mirrored:")
+    assert "left-handed" in wrong.fix
+
+
+def test_leaving_the_lane_along_a_thinned_plan_is_no_fault() -> None:
+    found = _states(_drive(away_m=6.0, off_plan_m=0.3))["route"]
+    assert found.state == "pass"
+    assert "0.3 m from the straight lines of its thinned plan" in found.detail
 
 
 def _ego_frame(points: np.ndarray, s: Sample) -> np.ndarray:

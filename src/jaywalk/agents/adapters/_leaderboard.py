@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import carla
+import numpy as np
 from defusedxml.ElementTree import fromstring
 
 from jaywalk.agents.adapters._leaderboard_environment import SpeedTables, restore_numpy_names
@@ -30,6 +31,7 @@ from jaywalk.agents.adapters.sensor_rig import (
     check_track,
 )
 from jaywalk.agents.base import Briefing, Decision, Driver, Forecast, Moment, Plan
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.geodesy import route_reference_deg, to_gps
 from jaywalk.town.lane_graph import RoadOption
@@ -176,6 +178,17 @@ class LeaderboardAgent(Driver):
     def rig(self) -> SensorRig | None:
         """Sensors of the agent after setup."""
         return self._rig
+
+    @property
+    def plan_m(self) -> FloatArray | None:
+        """Points of the thinned plan that the agent keeps, ``(k, 2)`` in the world; None if none.
+
+        Frame: CARLA's left-handed metres.
+        """
+        points = getattr(self._agent, "_global_plan_world_coord", None)
+        if not points:
+            return None
+        return np.array([(pose.location.x, pose.location.y) for pose, _ in points], np.float64)
 
     def close(self) -> None:
         """Let the agent clean up, then remove its sensors and forget the world."""

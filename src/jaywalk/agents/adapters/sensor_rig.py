@@ -86,6 +86,11 @@ class SensorError(Exception):
     """Raised if the agent's sensors break the rules of its track; in the Leaderboard's words."""
 
 
+def allowed_sensors() -> list[str]:
+    """Return the types of sensors that agents may use."""
+    return sorted(_LIMITS)
+
+
 def check_track(track: str, selected: str) -> None:
     """Raise :class:`SensorError` unless the agent's track is the present one."""
     if track != selected:

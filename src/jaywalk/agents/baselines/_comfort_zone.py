@@ -17,12 +17,10 @@ the spread has no slant.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import deque
 from dataclasses import dataclass, field, replace
-from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from scipy.special import ndtr
@@ -38,6 +36,12 @@ from jaywalk.core.errors import UsageError
 from jaywalk.forecasting.context import Context
 from jaywalk.forecasting.predictors.kalman import Kalman
 from jaywalk.forecasting.predictors.kinematic import ConstantVelocity
+from jaywalk.forecasting.predictors.plugged import (
+    Plugged,
+    predictor_digest,
+    predictor_label,
+    try_once,
+)
 from jaywalk.forecasting.predictors.registry import Predictor, ready_predictor
 from jaywalk.forecasting.samples import PointPredictor
 from jaywalk.forecasting.windows import FARTHEST_M, HORIZONS_S, MOST_NEIGHBOURS, Windows
@@ -223,8 +227,8 @@ _SAY_S: Final = 0.5  # forecasts are written this often
 class ComfortZoneDriver(Expert):
     """Driver that keeps people out of its comfort zone.
 
-    Arguments: ``predictor`` (a name of the predict room, with or without version),
-    ``thresholds`` (probabilities at 1, 2 and 3 s).
+    Arguments: ``predictor`` (a registered name, with or without version, or a user's ``FILE.py``,
+    ``module:function`` or ``FILE.onnx``), ``thresholds`` (probabilities at 1, 2 and 3 s).
     """
 
     def setup(self, briefing: Briefing) -> None:
@@ -315,18 +319,19 @@ class ComfortZoneDriver(Expert):
 
 
 def _source(full_name: str) -> str:
-    """Return the name of the predictor in forecasts: a trained one by the digest of its file."""
-    name, _, file = full_name.partition("=")
-    if not file:
-        return name
-    return f"{name}@{hashlib.sha256(FilePath(file).read_bytes()).hexdigest()[:8]}"
+    """Return the name of the predictor in forecasts: one from a file with the file's digest."""
+    name = full_name.partition("=")[0] if "=" in full_name else predictor_label(full_name)
+    digest = predictor_digest(full_name)
+    return f"{name}@{digest[:8]}" if digest else name
 
 
 def _ready(predictor: Predictor) -> Predictor:
     """Return the predictor with a spread, which ``predict`` needs."""
     made: Any = predictor
-    if isinstance(made, PointPredictor) and made.sigma_m is None:
-        return replace(made, sigma_m=_SPREAD_M)
+    if isinstance(made, PointPredictor | Plugged) and made.sigma_m is None:
+        made = replace(made, sigma_m=_SPREAD_M)
+        try_once(made, len(HORIZONS_S))
+        return cast(Predictor, made)
     if isinstance(made, Kalman):
         return replace(made, acceleration=_KALMAN[0], measurement_m=_KALMAN[1])
     return predictor

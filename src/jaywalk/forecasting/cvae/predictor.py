@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
-from jaywalk.core.files import open_file
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.datasets.trajectories import STEP_S
 from jaywalk.forecasting.cvae.config import (
@@ -25,7 +24,9 @@ from jaywalk.forecasting.cvae.config import (
 )
 from jaywalk.forecasting.cvae.onnx import KIND
 from jaywalk.forecasting.cvae.samples import CvaeSamples, history_steps, samples_of
+from jaywalk.forecasting.predictors.network import onnx_session
 from jaywalk.forecasting.predictors.registry import EGO, HEADING, MAP, POSITIONS, predictor
+from jaywalk.forecasting.samples import between_horizons
 from jaywalk.forecasting.windows import HORIZONS_S, Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 
@@ -58,14 +59,7 @@ class Cvae:
 
     def trajectory(self, windows: Windows) -> FloatArray:
         """Return the mean of the mixture, linear between the horizons, ``(N, S, 2)``."""
-        mean = self.predict(windows).means_m.mean(axis=1)
-        now = windows.history_m[:, -1]
-        knots = np.concatenate([now[:, None], mean], axis=1)
-        at = np.array([0, *(step + 1 for step in windows.horizon_steps)])
-        steps = np.arange(1, windows.future_m.shape[1] + 1)
-        after = np.clip(np.searchsorted(at, steps), 1, len(at) - 1)
-        share = ((steps - at[after - 1]) / (at[after] - at[after - 1]))[None, :, None]
-        return np.asarray(knots[:, after - 1] * (1.0 - share) + knots[:, after] * share)
+        return between_horizons(windows, self.predict(windows).means_m.mean(axis=1))
 
     def predict(self, windows: Windows) -> Mixture:
         """Return the distribution at the horizons."""
@@ -121,23 +115,7 @@ class Cvae:
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime  # slow to load, and only this predictor needs it
-
-        if not Path(self.file).is_file():
-            raise PrerequisiteError(
-                f"'{self.file}' does not exist. Train one: jaywalk predict train DATA --out DIR."
-            )
-        open_file(Path(self.file), "an ONNX model").close()
-        options = onnxruntime.SessionOptions()
-        # One thread: drivers run many at a time, and sums keep their order.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            return onnxruntime.InferenceSession(
-                str(self.file), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as problem:
-            raise DataError(f"'{self.file}' is not a readable ONNX model: {problem}") from problem
+        return onnx_session(Path(self.file))
 
 
 def straight_crops(samples: CvaeSamples, config: CvaeConfig) -> NDArray[np.uint8]:

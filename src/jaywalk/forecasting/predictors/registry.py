@@ -112,10 +112,17 @@ def make_predictor(name: str) -> Predictor:
 def ready_predictor(name: str) -> tuple[str, Predictor]:
     """Make a predictor; return its full name too, since users may leave the version out.
 
+    A user's own predictor is a ``FILE.py``, ``module:function`` or ``FILE.onnx``.
+
     Raises:
         RegistryError: No predictor has that name.
-        UsageError: The file of a learnt predictor is missing, or there is one too many.
+        UsageError: The file of a learnt predictor is missing, or there is one too many; or a
+            user's own predictor cannot be loaded.
     """
+    from jaywalk.forecasting.predictors.plugged import is_plugged, plugged
+
+    if is_plugged(name):
+        return name, plugged(name)
     short, equals, file = name.partition("=")
     spec = _find(short)
     full_name = f"{spec.name}{equals}{file}"

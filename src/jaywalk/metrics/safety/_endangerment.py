@@ -77,13 +77,15 @@ class TimeToCollision:
         return float(np.mean(self.ttc_s[self.moving] < SHORT_S))
 
 
-def time_to_collision(tracks: EpisodeTracks, horizon_s: float = HORIZON_S) -> TimeToCollision:
-    """Compute the smallest time to collision with any body at each tick."""
+def time_to_collision(
+    tracks: EpisodeTracks, horizon_s: float = HORIZON_S, *, among: Collection[int] | None = None
+) -> TimeToCollision:
+    """Compute the smallest time to collision with any body, or with some, at each tick."""
     n = len(tracks.time_s)
     best, who = np.full(n, np.inf), np.full(n, -1, np.int64)
     ego = tracks.ego_pose
     moving = tracks.speed_mps(tracks.ego) > MOVING_MPS
-    for other in tracks.others:
+    for other in tracks.others if among is None else among:
         wanted = moving & tracks.present[other] & tracks.present[tracks.ego]
         found = times_to_touch(
             ego,
