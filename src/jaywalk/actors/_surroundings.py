@@ -13,7 +13,7 @@ import numpy as np
 
 from jaywalk.actors.crowd.state import RELEASED, CrowdRows, CrowdSurroundings
 from jaywalk.client.snapshot import place_boxes, pose_rows
-from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.geometry.box import upright_carla_box
 from jaywalk.geometry.pose import yaw_rad
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PERSON_RADIUS_M: Final = 0.35
 _LOW_M: Final = 0.2  # props with a smaller half height can be driven over ...
 _STEP_M: Final = 0.1  # ... and people walk over these
+_HIDES_M: Final = 1.2  # props higher than this hide what is behind them
+_STANDING_MPS: Final = 0.3
 _CARS_EVERY: Final = 2  # every n-th look reads the cars
 _LIGHTS_EVERY: Final = 5
 
@@ -130,9 +132,10 @@ class CrowdView:
         if boxes:
             self._vehicles[:, 4:6] = [(b.extent.x, b.extent.y) for b in boxes]
         self._other_people = np.zeros((len(self._other_ids), 4))
-        self._props = np.array(
-            [flat_box(prop) for prop in sorted(props, key=lambda prop: prop.id)]
-        ).reshape(-1, 6)
+        props.sort(key=lambda prop: prop.id)
+        self._props = np.array([flat_box(prop) for prop in props]).reshape(-1, 6)
+        heights_m = [2.0 * prop.bounding_box.extent.z for prop in props]
+        self._tall = np.array(heights_m) > _HIDES_M
 
     def look(
         self, snapshot: carla.WorldSnapshot, people: CrowdRows, delta_s: float
@@ -150,6 +153,21 @@ class CrowdView:
         return CrowdSurroundings(
             self._vehicles, self._props, self._other_people, self._red_s, self._red_length_s
         )
+
+    def around(
+        self, snapshot: carla.WorldSnapshot
+    ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Read vehicles and other people now.
+
+        Returns:
+            Ids of the vehicles in rising order, their rows (k, 8), the boxes (b, 6) of what hides
+            things behind it (standing vehicles and tall props), and other people (p, 4).
+        """
+        self._look_around(snapshot)
+        standing = np.hypot(self._vehicles[:, 6], self._vehicles[:, 7]) < _STANDING_MPS
+        hides = np.concatenate([self._vehicles[standing, :6], self._props[self._tall]])
+        ids = np.array(self._vehicle_ids, np.int64)
+        return ids, self._vehicles, np.ascontiguousarray(hides), self._other_people
 
     def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
         if len(snapshot) != self._count or not self._read_others(snapshot):

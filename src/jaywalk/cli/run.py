@@ -69,6 +69,13 @@ def run(
             show_default="ours",
         ),
     ] = "",
+    people_model: Annotated[
+        str,
+        typer.Option(
+            help="How posed people behave: scripted, as in HABIT, or reactive or campus, who look "
+            "and avoid vehicles (experimental)."
+        ),
+    ] = "scripted",
     wet_grip: Annotated[
         bool | None,
         typer.Option(

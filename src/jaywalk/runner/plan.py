@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jaywalk.actors.reactive.traits import SCRIPTED
 from jaywalk.record.episode import Code
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -42,10 +43,12 @@ class EpisodeChoices:
     Attributes:
         traffic: Who drives the background traffic: ``own`` or ``traffic-manager``.
         motions: Folder of the people's motion library; "" for the default one.
+        people_model: ``scripted``, or how posed people react.
     """
 
     traffic: str = "own"
     motions: str = ""
+    people_model: str = SCRIPTED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +65,17 @@ class EpisodeOptions(EpisodeChoices):
 
     def config(self) -> dict[str, Any]:
         """Part of the run's config; another value needs another run folder."""
-        return {"traffic": self.traffic, "motions": self.motions_sha256}
+        return {"traffic": self.traffic, "motions": self.motions_sha256} | self._people()
 
     def parameters(self) -> dict[str, Any]:
         """Part of each record's parameters."""
         library = f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
-        return {"traffic": self.traffic, "motions": library if self.motions else ""}
+        named = {"traffic": self.traffic, "motions": library if self.motions else ""}
+        return named | self._people()
+
+    def _people(self) -> dict[str, Any]:
+        """Model of posed people; runs with scripted people keep the hashes that they had."""
+        return {} if self.people_model == SCRIPTED else {"people_model": self.people_model}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

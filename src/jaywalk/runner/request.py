@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from jaywalk.actors.reactive.traits import PEOPLE_MODELS, SCRIPTED
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.text import suggestion
@@ -65,6 +66,7 @@ def make_requests(
     for spec in specs:
         check_remote(spec.name)
     chosen = _chosen_suite(suite, options)
+    chosen = _with_people_model(chosen, options.people_model)
     library, digest = _motions(options.motions, chosen)
     folders = _run_folders(out, suite, specs)
     base = RunRequest(
@@ -144,6 +146,23 @@ def _check_scenarios(suite: Suite) -> None:
     if suite.name.rpartition("/")[2] == FILES_SUITE:
         for spec in (spec for item in suite.routes for spec in item.route.scenarios):
             check_parameters(spec)
+
+
+def _with_people_model(suite: Suite, model: str) -> Suite:
+    """Name a suite after the model of its posed people, so that results are never mixed."""
+    if model == SCRIPTED:
+        return suite
+    if model not in PEOPLE_MODELS:
+        raise UsageError(
+            f"--people-model is '{model}'; expected one of {', '.join(PEOPLE_MODELS)}."
+            + suggestion(model, PEOPLE_MODELS)
+        )
+    if not any(route.posed for route in suite.routes):
+        raise UsageError(
+            f"--people-model: nobody is posed in the suite '{suite.name}'; run habit, or leave it "
+            "out."
+        )
+    return replace(suite, name=f"jaywalk/habit-{model}-v0")
 
 
 def _motions(name: str, suite: Suite) -> tuple[str, str]:

@@ -48,6 +48,7 @@ class RunFile(BaseModel):
     people: Annotated[int, Field(ge=0)] | None = None
     vehicles: Annotated[int, Field(ge=0)] | None = None
     motions: str | None = None
+    people_model: str | None = None
     wet_grip: bool | None = None
     traffic: Annotated[str, Field(pattern="^(own|traffic-manager)$")] | None = None
     agent_config: Annotated[Path, Field(strict=False)] | None = None

@@ -134,7 +134,15 @@ def _spawn_people(
     if plan.item.posed:
         bank, repertoire = session.motions(plan.options.motions)
         people = HabitPeople(
-            session.client, world, session.bone_line, walks, bank, repertoire, seed, STEP_S
+            session.client,
+            world,
+            session.bone_line,
+            walks,
+            bank,
+            repertoire,
+            seed,
+            STEP_S,
+            plan.options.people_model,
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
         clear += [(*person.a_m, _APART_M) for person in people.people]

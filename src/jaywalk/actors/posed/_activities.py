@@ -1,6 +1,6 @@
 """Activities of posed people once their role has begun: acting, walking, waiting, resting.
 
-People walk around obstacles that stand still; they do not avoid moving vehicles.
+People walk around obstacles that stand still; these scripted people do not avoid moving vehicles.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Activity(Enum):
     ACTING = "acting"  # playing a clip to its end
     WALKING = "walking"
     BLOCKED = "blocked"  # wants to walk, but finds no free path
+    WAITING = "waiting"  # stands at the kerb or on the road and lets vehicles pass
     RESTED = "rested"  # role finished
     DOWN = "down"  # knocked down
 

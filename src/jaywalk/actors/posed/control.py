@@ -20,7 +20,9 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.carla_rigs import Rig, rig_for_walker
+from jaywalk.motion.playback._kernels import angles_of
 from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.overlay import GazeOverlay
 from jaywalk.motion.playback.players import Cue, Players, Playing
 from jaywalk.motion.retarget import DRIVEN, engine_angles_deg
 from jaywalk.town.ground import Ground, surface_height
@@ -47,6 +49,7 @@ class PosedPeople:
     Attributes:
         players: Poses and motions; people are numbered there in the order they were taken.
         ids: Actor ids in the same order.
+        gaze: Where people look, added to the clips; None: as in the clips.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class PosedPeople:
         self._row: dict[int, int] = {}
         self._actors: list[Any] = []
         self._form = BoneForm()
+        self.gaze: GazeOverlay | None = None
         self._controlled = np.zeros(0, np.bool_)
         self._put = np.zeros(0, np.bool_)  # moved at least once
         self._z_m = np.zeros(0)  # ground height under each person
@@ -215,7 +219,11 @@ class PosedPeople:
 
     def _pose(self, controlled: list[int]) -> None:
         """Send the bones of all people; they take effect once the line has been waited for."""
-        angles = self.players.angles_deg(np.array(controlled, np.int64))
+        if self.gaze is None:
+            angles = self.players.angles_deg(np.array(controlled, np.int64))
+        else:
+            shown = self.gaze.applied(self.players.rows.turns, controlled)
+            angles = angles_of(shown, np.arange(len(controlled)))
         hips = self.players.rows.hips_m[controlled]
         self._line.send(self._form.fill(controlled, angles, hips), len(controlled))
 

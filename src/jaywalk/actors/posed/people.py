@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from jaywalk.actors._surroundings import CrowdView
 from jaywalk.actors.crowd.places import WalkNetwork
 from jaywalk.actors.crowd.state import make_crowd_rows
@@ -23,13 +25,26 @@ from jaywalk.actors.posed._activities import (
     idle_cue,
 )
 from jaywalk.actors.posed._detour import NearbyObstacles
+from jaywalk.actors.posed._reacting import ReactiveActivities, approach_start
 from jaywalk.actors.posed._roles import draw_roles
 from jaywalk.actors.posed._spawning import PlacedPerson, spawn_posed
 from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
+from jaywalk.actors.reactive.model import ReactionModel
+from jaywalk.actors.reactive.traits import (
+    CAMPUS,
+    SCRIPTED,
+    AttentionShares,
+    ReactionSettings,
+    draw_traits,
+    noise_key,
+)
 from jaywalk.client.bones import BoneLine
+from jaywalk.core.arrays import FloatArray
+from jaywalk.core.seeds import stream
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.overlay import GazeOverlay
 from jaywalk.town.routes import DenseRoute
 
 if TYPE_CHECKING:
@@ -62,6 +77,7 @@ class HabitPeople:
     repertoire: Repertoire
     seed: int
     delta_s: float = 0.05
+    people_model: str = SCRIPTED
     posed: PosedPeople = field(init=False)
     events: list[ScenarioEvent] = field(default_factory=list, init=False)
     _people: list[PersonState] = field(default_factory=list, init=False)
@@ -89,24 +105,56 @@ class HabitPeople:
         spawned = spawn_posed(
             self.client, self.world, self.network, roles, route, manner, self.seed, keep_clear_m
         )
+        approach_m = np.zeros(count)
+        taken = [placed.a_m for placed, _ in spawned]
         for placed, actor in spawned:
+            start, number = placed.a_m, placed.role.number
+            if self.people_model != SCRIPTED and placed.b_m is not None:
+                random = stream(self.seed, "habit", "approach", number)
+                start, approach_m[number] = approach_start(self.network, placed, taken, random)
+                taken.append(start)
             pose = actor.get_transform()
-            pose.location.x, pose.location.y = placed.a_m
+            pose.location.x, pose.location.y = start
             pose.location.z = placed.z_m
             self.posed.take(actor, idle_cue(placed, placed.yaw_rad), pose=pose)
             self._people.append(PersonState(placed=placed))
-        view = CrowdView(self.world, self.ids, cars_every=1)
-        self._activities = Activities(
-            people=self._people,
-            posed=self.posed,
-            nearby=NearbyObstacles(view, make_crowd_rows(count), LOOK_TICKS * self.delta_s),
-            network=self.network,
-            repertoire=self.repertoire,
-            seed=self.seed,
-            delta_s=self.delta_s,
-            events=self.events,
-        )
+        self._activities = self._make_activities(route, manner, approach_m)
         return self.ids
+
+    def _make_activities(
+        self, route: DenseRoute, manner: HabitManner, approach_m: FloatArray
+    ) -> Activities:
+        count = len(self._people)
+        view = CrowdView(self.world, self.ids, cars_every=1)
+        parts: dict[str, Any] = {
+            "people": self._people,
+            "posed": self.posed,
+            "nearby": NearbyObstacles(view, make_crowd_rows(count), LOOK_TICKS * self.delta_s),
+            "network": self.network,
+            "repertoire": self.repertoire,
+            "seed": self.seed,
+            "delta_s": self.delta_s,
+            "events": self.events,
+        }
+        if self.people_model == SCRIPTED:
+            return Activities(**parts)
+        self.posed.gaze = GazeOverlay(count)
+        children = np.array([person.placed.role.child for person in self._people], np.bool_)
+        shares = AttentionShares(oblivious=manner.oblivious)
+        model = ReactionModel(
+            key=noise_key(self.seed, EVENT_NAME),
+            traits=draw_traits(self.seed, children, shares, EVENT_NAME),
+            grid=self.network.grid,
+            delta_s=self.delta_s,
+            settings=CAMPUS if self.people_model == "campus" else ReactionSettings(),
+        )
+        return ReactiveActivities(
+            **parts,
+            model=model,
+            approach_m=approach_m,
+            route_m=np.ascontiguousarray(route.position_m[:, :2]),
+            route_along_m=np.asarray(route.along_m),
+        )
 
     @property
     def ids(self) -> list[int]:
@@ -158,11 +206,29 @@ class HabitPeople:
         pose = ego.get_transform()
         x, y, yaw = pose.location.x, pose.location.y, yaw_rad(pose)
         cos, sin = math.cos(yaw), math.sin(yaw)
+        if isinstance(self._activities, ReactiveActivities):
+            for person in waiting:
+                if person.placed.b_m is not None:
+                    if self._activities.is_due(person, (x, y), moment.ego_speed_mps):
+                        self._begin(person, moment)
+                    continue
+                self._begin_when_near(person, moment, (x, y), (cos, sin))
+            return
         for person in waiting:
-            dx, dy = person.placed.a_m[0] - x, person.placed.a_m[1] - y
-            away = math.hypot(dx, dy)
-            if away > person.placed.role.trigger_m or dx * cos + dy * sin < _HEADING_COS * away:
-                continue
+            self._begin_when_near(person, moment, (x, y), (cos, sin))
+
+    def _begin_when_near(
+        self,
+        person: PersonState,
+        moment: EgoMoment,
+        ego_m: tuple[float, float],
+        heading: tuple[float, float],
+    ) -> None:
+        """Start a role when the ego comes near."""
+        dx, dy = person.placed.a_m[0] - ego_m[0], person.placed.a_m[1] - ego_m[1]
+        away = math.hypot(dx, dy)
+        ahead = dx * heading[0] + dy * heading[1]
+        if away <= person.placed.role.trigger_m and ahead >= _HEADING_COS * away:
             self._begin(person, moment, away_m=round(away, 2))
 
     def _begin(self, person: PersonState, moment: EgoMoment, **detail: Any) -> None:

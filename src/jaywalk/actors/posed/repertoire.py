@@ -39,6 +39,7 @@ class HabitManner:
         strolling: Share of people not crossing who walk along the sidewalk.
         band_m: Largest distance from the route of people who do not cross.
         first_m: No person crosses within this distance after the start of the route.
+        oblivious: Share of reacting people who never look, as all people of HABIT's protocol.
     """
 
     crossing: float = 0.4
@@ -50,6 +51,7 @@ class HabitManner:
     strolling: float = 0.3
     band_m: float = 16.0
     first_m: float = 25.0
+    oblivious: float = 0.02
 
 
 _CHANGES: Final[dict[str, dict[str, Any]]] = {
