@@ -6,6 +6,8 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
+import yaml
+
 import jaywalk
 import jaywalk_agent
 
@@ -55,3 +57,16 @@ def test_the_image_runs_jaywalk_as_an_ordinary_user():
     assert last["EXPOSE"] == "2000-2002"
     assert json.loads(last["ENTRYPOINT"]) == ["jaywalk"]
     assert any("useradd --create-home jaywalk" in rest for _, rest in instructions)
+
+
+def test_the_citation_has_the_fields_of_its_format_and_our_version():
+    """CFF 1.2.0 requires these keys; an entity as author has a name."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= cited.keys()
+    assert all(isinstance(cited[key], str) for key in ("message", "title", "abstract", "license"))
+    assert cited["authors"]
+    assert all(author.get("name") or author.get("family-names") for author in cited["authors"])
+    assert cited["version"] == jaywalk.__version__
+    assert cited["license"] == "MIT"
+    assert "[CITATION.cff](CITATION.cff)" in (ROOT / "README.md").read_text(encoding="utf-8")
