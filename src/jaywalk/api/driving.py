@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from jaywalk.actors.reactive.traits import SCRIPTED
 from jaywalk.api.loading import Run, load
 from jaywalk.core.errors import UsageError
 from jaywalk.core.text import printable
@@ -40,6 +41,7 @@ def drive(
     people: int | None = None,
     vehicles: int | None = None,
     motions: str = "",
+    people_model: str = SCRIPTED,
     wet_grip: bool | None = None,
     traffic: Literal["own", "traffic-manager"] = "own",
     agent_config: str | Path | None = None,
@@ -72,6 +74,7 @@ def drive(
         people: Number of people.
         vehicles: Number of other vehicles.
         motions: Motion library of posed people, a folder; "" for ours.
+        people_model: How posed people behave: ``scripted``, ``reactive`` or ``campus``.
         wet_grip: Whether wet roads are slippery; None: as the suite says.
         traffic: Our own traffic, or CARLA's Traffic Manager.
         agent_config: Config file of the agent; JSON for a named one.
@@ -103,6 +106,7 @@ def drive(
         people=people,
         vehicles=vehicles,
         motions=motions,
+        people_model=people_model,
         wet_grip=wet_grip,
         traffic=_one_of("traffic", traffic, ("own", "traffic-manager")),
         agent_config=_path(agent_config),

@@ -1,8 +1,10 @@
 """Driving from a program: options, progress, resuming."""
 
+import inspect
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.runner.plan import EpisodeOutcome
 from jaywalk.runner.pool import Broken, Fault, PoolProgress
 from jaywalk.runner.progress import Tally
+from jaywalk.runner.request import RunOptions
 
 WORKER = Path(__file__).parents[2] / "support/programs/fake_worker.py"
 # A plain script without `if __name__ == "__main__"`; only the episodes are made up.
@@ -82,6 +85,13 @@ def test_wrong_options_are_refused_before_anything_is_written(
     with pytest.raises(UsageError, match=words):
         jaywalk.drive(**({"suite": "smoke", "agent": "blind"} | options))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_takes_every_option_of_a_run():
+    own = {"suite", "agent", "out", "progress"}
+    assert set(inspect.signature(jaywalk.drive).parameters) - own == {
+        field.name for field in fields(RunOptions)
+    }
 
 
 def test_seeds_may_be_a_number_text_or_a_list():
