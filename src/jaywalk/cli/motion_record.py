@@ -54,7 +54,7 @@ def quality(
     people = _measure(chosen, motions)
     if not people:
         raise UsageError("Nobody in these episodes was posed by clips; record a run of habit.")
-    found = {"episodes": len(chosen), **summarise_quality(people)}
+    found: dict[str, Any] = {"episodes": len(chosen), **summarise_quality(people)}
     if as_json:
         print_json(found)
     else:

@@ -203,7 +203,7 @@ def check(
             for one in found["episodes"]
         ]
         verdict = "solvable" if found["solvable"] else "NOT solvable"
-        following = f"jaywalk scenario pair {file}" if found["solvable"] else found["replay"]
+        following = _after_check(file) if found["solvable"] else found["replay"]
         danger = found["danger"]
         if danger is not None:
             lines.append(f"{file}: {danger['words']}")
@@ -213,6 +213,24 @@ def check(
         finish([*lines, f"{file}: {verdict} by {agent}"], following)
     if not found["solvable"]:
         raise typer.Exit(1)
+
+
+def _after_check(file: Path) -> str:
+    """A shift is paired; anything else is driven."""
+    from jaywalk.core.errors import DataError
+    from jaywalk.scenarios.toolbox.form import read_text
+    from jaywalk.scenarios.toolbox.partners import partner_document
+    from jaywalk.scenarios.toolbox.text import parse_text
+
+    try:
+        document = parse_text(read_text(file), str(file))
+        partner_document(document, str(file))
+    except DataError:  # no shift, or a partner already
+        return f"jaywalk run {file} --agent cruise"
+    base = file.with_stem(f"{file.stem}-base")
+    return (
+        f"jaywalk run {file} --agent cruise" if base.exists() else f"jaywalk scenario pair {file}"
+    )
 
 
 @app.command()

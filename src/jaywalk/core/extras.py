@@ -51,6 +51,8 @@ EXTRAS: Final = (
     Extra(name="town", modules=("sumo",), summary="author towns (SUMO's netconvert)"),
     Extra(name="cluster", modules=("ray",), summary="spread episodes over a Ray cluster"),
     Extra(name="gym", modules=("gymnasium",), summary="the gymnasium environment"),
+    Extra(name="wandb", modules=("wandb",), summary="scores for Weights & Biases"),
+    Extra(name="mlflow", modules=("mlflow",), summary="scores for MLflow"),
     Extra(name="viz", modules=("rerun", "mcap"), summary="Rerun and MCAP exports"),
 )
 
