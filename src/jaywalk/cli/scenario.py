@@ -19,6 +19,10 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="Scenario file (.toml or .yaml).")]
+Motions = Annotated[
+    str,
+    typer.Option(help="Motion library of the clips: its folder.", show_default="by their paths"),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
@@ -80,6 +84,7 @@ def new(
         name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
     )
     text = edited_text(scenario_template(wanted, str(path)), settings or [], str(path))
+    _check_clips(text, path)
     write_whole(path, text)
     if as_json:
         found = parse_text(text, str(path))
@@ -140,6 +145,7 @@ def show(
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Route and triggers alone, without a server.")
     ] = False,
+    motions: Motions = "",
     as_json: AsValue = False,
 ) -> None:
     """Set the scenario up and draw it from above: route, trigger, everybody and everything.
@@ -149,7 +155,7 @@ def show(
     from jaywalk.cli.scenario_view import draw_file, picture_path
 
     path = picture_path(output or file.with_suffix(".png"), "--output")
-    bodies = draw_file(file, path, server=server, plan_only=plan_only)
+    bodies = draw_file(file, path, server=server, plan_only=plan_only, motions=motions)
     if as_json:
         print_json({"picture": str(path), "bodies": bodies})
         return
@@ -173,6 +179,7 @@ def check(
     ] = None,
     server: Annotated[str, typer.Option(help="HOST:PORT of a running server.")] = "",
     workers: Annotated[int, typer.Option(min=0, help="Episodes at a time; 0: one per core.")] = 1,
+    motions: Motions = "",
     as_json: AsValue = False,
 ) -> None:
     """Drive the scenario with the expert and with 'blind': is it solvable, and is it dangerous?
@@ -191,9 +198,8 @@ def check(
     """
     from jaywalk.cli.scenario_view import check_file
 
-    found = check_file(
-        file, agent=agent, seeds=seeds, out=out, png=png, server=server, workers=workers
-    )
+    how = {"agent": agent, "seeds": seeds, "server": server, "motions": motions}
+    found = check_file(file, **how, out=out, png=png, workers=workers)
     if as_json:
         print_json(found)
     else:
@@ -313,6 +319,7 @@ def edit(
     from jaywalk.scenarios.toolbox.text import check_suffix, format_text, is_yaml, parse_text
 
     text = edited_text(read_text(file), settings, str(file))
+    _check_clips(text, file)
     path = check_suffix(output or file, "--output")
     _check_free(path, force or path.resolve() == file.resolve(), "--output")
     if is_yaml(path) != is_yaml(file):
@@ -400,6 +407,17 @@ def _check_text(text: str, path: Path) -> None:
     from jaywalk.scenarios.toolbox.text import parse_text
 
     checked_route(authored_of(parse_text(text, str(path)), str(path)))
+
+
+def _check_clips(text: str, path: Path) -> None:
+    """Clips must exist if their library is here."""
+    if "clip" in text:  # most files name none, and the check loads the runner
+        from jaywalk.runner.motions import check_named_clips
+        from jaywalk.scenarios.toolbox.form import authored_of
+        from jaywalk.scenarios.toolbox.routes import route_of
+        from jaywalk.scenarios.toolbox.text import parse_text
+
+        check_named_clips(route_of(authored_of(parse_text(text, str(path)), str(path))))
 
 
 def _check_free(path: Path, force: bool, option: str) -> None:

@@ -25,11 +25,12 @@ CARELESS: Final = "blind"  # follows its route and ignores everything else
 _PICTURES: Final = (".png", ".jpg", ".svg", ".pdf")
 
 
-def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
+def draw_file(file: Path, png: Path, *, server: str, plan_only: bool, motions: str = "") -> int:
     """Draw a scenario file; returns how many bodies are in the picture."""
     from jaywalk.checks.staging import StagedView
     from jaywalk.report.scenario_picture import draw_scenario
-    from jaywalk.runner.plan import AgentSpec, plan_episodes
+    from jaywalk.runner.motions import library_of
+    from jaywalk.runner.plan import AgentSpec, EpisodeOptions, plan_episodes
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
@@ -37,7 +38,9 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool) -> int:
 
     dense = check_on_road(read_authored(file))
     suite = suite_of_files([file])
-    (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,))
+    library, digest = ("", "") if plan_only else library_of(suite, motions)
+    options = EpisodeOptions(motions=library, motions_sha256=digest)
+    (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,), options)
     view = StagedView(bodies=[], ways=[]) if plan_only else _staged(plan, server)
     route = plan.item.route
     length = f"{float(dense.along_m[-1]):.0f} m"
@@ -101,6 +104,7 @@ def check_file(
     png: Path | None,
     server: str,
     workers: int,
+    motions: str = "",
 ) -> dict[str, Any]:
     """Drive a scenario file and judge it; what ``--json`` prints."""
     from jaywalk.cli.run import quietly
@@ -108,6 +112,8 @@ def check_file(
     from jaywalk.metrics.driving.run_score import score_run
     from jaywalk.runner.config import route_digest
     from jaywalk.runner.job import RunRequest, WorkerOptions
+    from jaywalk.runner.motions import library_of
+    from jaywalk.runner.plan import EpisodeOptions
     from jaywalk.runner.selection import parse_seeds
     from jaywalk.scenarios.suite import suite_of_files
     from jaywalk.scenarios.toolbox.form import read_authored
@@ -126,11 +132,13 @@ def check_file(
     name = f"check-{item.id}-{Path(agent).stem}-{route_digest(item)[:6]}-{sources_digest()[:6]}"
     name += "-attached" if server else ""
     folder = out or Path("runs") / name
+    library, digest = library_of(suite, motions)
     request = RunRequest(
         run_folder=folder,
         suite=suite,
         agent=spec,
         seeds=parse_seeds(seeds),
+        episodes=EpisodeOptions(motions=library, motions_sha256=digest),
         workers=WorkerOptions(server=server, workers=workers),
     )
     say(f"{file}: {agent} drives it with seeds {seeds} ...")

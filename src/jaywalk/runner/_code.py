@@ -10,6 +10,7 @@ from jaywalk.agents.catalogue import driver_version
 from jaywalk.core.errors import RegistryError
 from jaywalk.core.source_digest import SHORT, sources_digest
 from jaywalk.record.episode import Code
+from jaywalk.runner.motions import plays_clips
 from jaywalk.scenarios.suite import Suite
 from jaywalk.town.town import Town, load_town
 
@@ -28,7 +29,7 @@ def code_of_run(
         opendrive: Text of the town, if the user gave a file.
         server: Address of an external server, whose towns are unknown.
     """
-    posed = any(item.posed for item in suite.routes)
+    posed = any(item.posed or plays_clips(item.route) for item in suite.routes)
     return Code(
         sources=sources_digest(),
         motions=(motions or default_motions_digest()) if posed else "",

@@ -244,8 +244,8 @@ class LiveEpisode:
             ego_speed_mps=self._speed_mps,
         )
         self.actors.advance(moment)
-        if self._capture is not None and self.actors.posed is not None:
-            self._capture.pose_states = self.actors.posed.playing()
+        if self._capture is not None:
+            self._capture.pose_states = self.actors.playing()
         self._note_events()
 
     def move(self, decision: Decision) -> None:

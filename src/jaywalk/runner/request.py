@@ -23,6 +23,7 @@ from jaywalk.runner.agent_choice import (
     check_remote,
 )
 from jaywalk.runner.job import RunRequest, WorkerOptions
+from jaywalk.runner.motions import library_of
 from jaywalk.runner.plan import AgentSpec, EpisodeChoices, EpisodeOptions
 from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
 from jaywalk.scenarios.suite import Suite
@@ -67,7 +68,7 @@ def make_requests(
         check_remote(spec.name)
     chosen = _chosen_suite(suite, options)
     chosen = _with_people_model(chosen, options.people_model)
-    library, digest = _motions(options.motions, chosen)
+    library, digest = library_of(chosen, options.motions)
     folders = _run_folders(out, suite, specs)
     base = RunRequest(
         run_folder=Path(),
@@ -163,22 +164,6 @@ def _with_people_model(suite: Suite, model: str) -> Suite:
             "out."
         )
     return replace(suite, name=f"jaywalk/habit-{model}-v0")
-
-
-def _motions(name: str, suite: Suite) -> tuple[str, str]:
-    """Folder and digest of a motion library that can pose people; "" for the one we have."""
-    if name in ("", "default"):
-        return "", ""
-    from jaywalk.actors.posed.repertoire import read_repertoire
-    from jaywalk.motion.library.reading import library_digest, open_library
-
-    if not any(item.posed for item in suite.routes):
-        raise UsageError(
-            f"--motions: nobody is posed in the suite '{suite.name}'; run habit, or leave it out."
-        )
-    folder = Path(name).resolve()
-    read_repertoire(open_library(folder))
-    return str(folder), library_digest(folder)
 
 
 def _opendrive(path: Path | None) -> str | None:

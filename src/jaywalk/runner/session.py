@@ -46,6 +46,7 @@ class SimulatorSession:
         self._planners: dict[str, RoutePlanner] = {}
         self._networks: dict[str, LaneNetwork] = {}
         self._walks: dict[str, WalkNetwork] = {}
+        self._banks: dict[str, ClipBank] = {}
         self._motions: dict[str, tuple[ClipBank, Repertoire]] = {}
 
     @classmethod
@@ -151,9 +152,16 @@ class SimulatorSession:
     def motions(self, name: str) -> tuple[ClipBank, Repertoire]:
         """Return the clips for posed people: "" for the default library, or a folder."""
         if name not in self._motions:
-            library = open_library(Path(name)) if name else default_library()
-            self._motions[name] = ClipBank(library), read_repertoire(library)
+            bank = self.bank(name)
+            self._motions[name] = bank, read_repertoire(bank.library)
         return self._motions[name]
+
+    def bank(self, name: str) -> ClipBank:
+        """Return the clips of a library: "" for the default one, or a folder."""
+        if name not in self._banks:
+            library = open_library(Path(name)) if name else default_library()
+            self._banks[name] = ClipBank(library)
+        return self._banks[name]
 
     def is_alive(self) -> bool:
         """Return True if the server still answers."""

@@ -11,6 +11,7 @@ from jaywalk.actors.crowd.crowd import Crowd
 from jaywalk.actors.crowd.state import CrowdSettings
 from jaywalk.actors.events import EgoMoment, ScenarioEvent
 from jaywalk.actors.posed.people import HabitPeople
+from jaywalk.actors.posed.performers import Performers
 from jaywalk.actors.posed.repertoire import ambient_of, manner_of
 from jaywalk.actors.traffic.paths import DriverSettings
 from jaywalk.actors.traffic.traffic import Traffic
@@ -40,6 +41,7 @@ class EpisodeActors:
     traffic: Traffic | None = None
     crowd: Crowd | None = None
     posed: HabitPeople | None = None
+    performers: Performers | None = None
 
     def advance(self, moment: EgoMoment) -> None:
         """Let all actors except the ego act, before the world is ticked."""
@@ -51,6 +53,15 @@ class EpisodeActors:
             self.crowd.step(moment.snapshot)
         if self.posed is not None:
             self.posed.step(moment)
+        if self.performers is not None:
+            self.performers.step(moment.snapshot)
+
+    def playing(self) -> dict[int, tuple[str, float, float]]:
+        """Clip, phase and weight of everybody who plays a clip, by actor id."""
+        found = dict(self.posed.playing()) if self.posed is not None else {}
+        if self.performers is not None:
+            found |= self.performers.playing()
+        return found
 
     def disturbed(self, control: Any) -> Any:
         """Return the ego's control after changes by scenarios."""
@@ -98,7 +109,7 @@ def spawn_actors(
     network = session.network(key, world)
     manner = DriverSettings(speed_factor=plan.item.traffic_speed)
     actors.traffic = Traffic(session.client, world, seed, STEP_S, manner, network)
-    reserved = _set_up_scenarios(plan, session, world, route, seed, actors)
+    reserved = _set_up_scenarios(plan, session, world, route, key, seed, actors)
     clear = [(x, y, _EGO_CLEAR_M), *reserved.circles()]
     # The pace of traffic is compared within pairs, so both need traffic from the same town part.
     ids = actors.traffic.spawn(
@@ -157,6 +168,7 @@ def _set_up_scenarios(
     session: SimulatorSession,
     world: Any,
     route: DenseRoute,
+    key: str,
     seed: int,
     actors: EpisodeActors,
 ) -> ReservedSpace:
@@ -167,6 +179,14 @@ def _set_up_scenarios(
         background; otherwise empty reserved.
     """
     assert actors.traffic is not None
+    actors.performers = Performers(
+        client=session.client,
+        line=lambda: session.bone_line,
+        banks=session.bank,
+        ground=lambda: session.walks(key, world).ground,
+        library=plan.options.motions,
+        delta_s=STEP_S,
+    )
     context = ScenarioContext(
         client=session.client,
         world=world,
@@ -174,6 +194,7 @@ def _set_up_scenarios(
         route=route,
         seed=seed,
         traffic=actors.traffic,
+        clips=actors.performers,
     )
     for spec in plan.item.route.scenarios:
         scenario = make_scenario(spec, context)

@@ -66,7 +66,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioContext:
-    """Objects a scenario works with. ``traffic`` may be None."""
+    """Objects a scenario works with. ``traffic`` may be None, and so may ``clips``."""
 
     client: carla.Client
     world: carla.World
@@ -74,6 +74,7 @@ class ScenarioContext:
     route: DenseRoute
     seed: int
     traffic: Any = None
+    clips: Any = None  # people who play clips (``jaywalk.actors.posed.performers``)
     delta_s: float = 0.05
 
 
@@ -97,6 +98,8 @@ class Scenario(ABC):
     uses_opposite_lane: ClassVar[bool] = False
     # Type in the keys of its random streams, if not its own: the partner's in a pair.
     rng_type: ClassVar[str] = ""
+    # People play clips of the default motion library unless a parameter says otherwise.
+    plays_clips: ClassVar[bool] = False
     # Name under which it is announced to privileged public agents (PDM-Lite); "": it is not.
     leaderboard_name: ClassVar[str] = ""
 

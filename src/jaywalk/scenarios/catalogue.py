@@ -209,9 +209,14 @@ def shift_classes(benchmark: str = FAIL2DRIVE) -> dict[str, Shift]:
 
 
 def type_named(name: str) -> str:
-    """Return the type with a name, or the first type of the class of shift with that name."""
+    """Return the type with a name, or the first type of the class of shift with that name.
+
+    ``pram`` is short for our own ``jaywalk/pram-v1``.
+    """
     if name in SCENARIOS:
         return name
+    if f"{JAYWALK}/{name}-v1" in SCENARIOS:
+        return f"{JAYWALK}/{name}-v1"
     return next(
         (spec.name for spec in SCENARIOS for shift in spec.shifts if shift.name == name), name
     )

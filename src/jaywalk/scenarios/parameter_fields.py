@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from jaywalk.actors.posed.performers import split_clip
 from jaywalk.core.errors import DataError
 from jaywalk.scenarios.base import READER, REQUIRED, UNREAD
 from jaywalk.scenarios.formats.xml_node import Node, number
@@ -215,6 +216,17 @@ def format_object(thing: PlacedObject) -> str:
     """Format an object as an attribute's text; zeros are left out."""
     parts = [f"{key}={getattr(thing, key):g}" for key in _OBJECT_KEYS if getattr(thing, key)]
     return " ".join([f"id={thing.id}", *parts])
+
+
+def clip() -> Any:
+    """Field for a clip of a motion library, ``LIBRARY/CLIP``; "" for none."""
+
+    def read(node: Node, where: str) -> str:
+        text = _value(node, where)
+        split_clip(text, where)
+        return text
+
+    return field(default="", metadata={READER: read})
 
 
 def people(most: int) -> Any:

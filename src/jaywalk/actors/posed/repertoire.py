@@ -216,7 +216,7 @@ def _measure(library: MotionLibrary, row: int, name: str) -> Use:
     away = np.hypot(*(path[:, :2] - path[0, :2]).T)
     far = int(away.argmax())
     reach_rad = math.atan2(*(path[far, 1::-1] - path[0, 1::-1])) - float(path[0, 3])
-    speed, turn, drift = _loop(path, float(library.meta["rate_hz"]))
+    speed, turn, drift = loop_of(path, float(library.meta["rate_hz"]))
     walks = speed >= _WALK_MPS and drift >= _WALK_LOOP_M and abs(turn) <= _WALK_TURN_RADPS
     motion_class = str(columns["class"][row])
     return Use(
@@ -237,7 +237,7 @@ def _measure(library: MotionLibrary, row: int, name: str) -> Use:
     )
 
 
-def _loop(path: FloatArray, rate_hz: float) -> tuple[float, float, float]:
+def loop_of(path: FloatArray, rate_hz: float) -> tuple[float, float, float]:
     """Speed, turning rate and length of a loop, computed from its first and last frames only."""
     stretch = walking_stretch(path, rate_hz) or range(len(path))
     last = max(len(stretch) - 1 - round(SHORTEST_S * rate_hz), 1)

@@ -16,7 +16,7 @@ from jaywalk.scenarios.toolbox.text import format_text
 
 AT_M: Final = 20.0
 VEHICLES: Final = 10
-_FARTHEST_M: Final = 40.0  # upper bound of default distances, to leave room to pass and drive on
+_ROOM_M: Final = 25.0  # beyond default distances, to pass and drive on
 _BARRELS: Final = tuple(
     {"model": "static.prop.barrel", "x": 0.0, "y": y_m} for y_m in (-0.8, 0.0, 0.8)
 )
@@ -52,9 +52,9 @@ def scenario_template(request: TemplateRequest, path: str = "") -> str:
     town, where = request.town or OUR_TOWNS[0], Place(points=request.points)
     if not request.points:
         town, where = _find_place(request)
-    distance = defaults.get("distance")
-    if isinstance(distance, float) and distance > _FARTHEST_M:
-        defaults["distance"] = _FARTHEST_M
+    distance, farthest_m = defaults.get("distance"), spec.street.length_m - _ROOM_M
+    if isinstance(distance, float) and distance > farthest_m:
+        defaults["distance"] = farthest_m
     defaults |= {key: value for key, value in _MILD.items() if key in defaults}
     short = asked.rsplit("/", 1)[-1].removesuffix("-v1")
     scenario: dict[str, Any] = {

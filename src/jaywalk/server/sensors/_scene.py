@@ -57,6 +57,7 @@ _VEHICLE_KIND: Final = int(ActorKind.VEHICLE)
 _WALKER_KIND: Final = int(ActorKind.WALKER)
 _PROP_KIND: Final = int(ActorKind.PROP)
 _SIGN_BEFORE_M: Final = 0.06  # middle of a plate before that of its post
+_BALL_M: Final = 0.2  # a prop that is small and as high as it is long and wide is a ball
 _WALK_SWING_RAD: Final = 0.42  # leg swing at 1.4 m/s
 
 
@@ -330,6 +331,9 @@ def _place_actors(
             first = k
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
             solids.lamps[first:k] = actor.light_flags
+        elif half[0] == half[1] == half[2] < _BALL_M:
+            put_rod(solids, k, CAPSULE, origin, axes, centre, centre, half[0], paint)
+            k += 1
         else:
             put_box(solids, k, origin, axes, centre, half, paint)
             solids.pattern[k] = pattern_by_row[row]

@@ -174,14 +174,20 @@ class WorldView:
         table = world.columns.table[rows]
         poses = np.stack([table[n] for n in ("x", "y", "z", "pitch", "yaw", "roll")], axis=1)
         placed = world_poses(mesh_poses(local, parents), poses, np.ascontiguousarray(table["ez"]))
-        capsules = walker_capsules(placed, 2.0 * table["ez"]).reshape(-1, 7)
-        count = len(LIMBS)
+        heights = world.people.heights_m(rows, world.columns)
+        capsules = walker_capsules(placed, heights).reshape(-1, 7)
+        owners = np.repeat(np.array(rows, np.int32), len(LIMBS))
+        parts = np.tile(_PARTS, len(rows))
+        for row, chair in world.people.wheelchairs(world.columns):
+            capsules = np.concatenate([capsules, chair])
+            owners = np.append(owners, np.full(len(chair), row, np.int32))
+            parts = np.append(parts, np.full(len(chair), LEGS, np.uint8))
         return Limbs(
-            np.repeat(np.array(rows, np.int32), count),
+            owners,
             np.ascontiguousarray(capsules[:, :3]),
             np.ascontiguousarray(capsules[:, 3:6]),
             np.ascontiguousarray(capsules[:, 6]),
-            np.tile(_PARTS, len(rows)),
+            parts,
         )
 
 

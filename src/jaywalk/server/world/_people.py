@@ -18,6 +18,7 @@ from jaywalk.motion.kinematics import bone_report
 from jaywalk.motion.pose import PoseOverride
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
+from jaywalk.server.world import _wheelchair
 from jaywalk.server.world._blueprint_types import Blueprint
 from jaywalk.server.world._tables import ActorColumns
 from jaywalk.server.world.walker_blueprints import ANIMAL_BY_BLUEPRINT
@@ -34,6 +35,7 @@ class WalkerBody:
     row: int
     rig: Rig
     style: float  # any fixed number in 0..1; small differences between people
+    in_wheelchair: bool = False
     is_animal: bool = False  # keeps a person's bones for programs, but does not look like them
     override: PoseOverride = field(default_factory=PoseOverride)
     pending: list[Any] = field(default_factory=list)  # bone lists not yet decoded
@@ -66,7 +68,13 @@ class WalkerBodies:
         rig = rig_for_walker({name: blueprint.value(name) for name in ("gender", "age")})
         style = derive_seed(0, "style", serial) / 2**64
         animal = blueprint.id in ANIMAL_BY_BLUEPRINT
-        self._people[actor_id] = WalkerBody(row=row, rig=rig, style=style, is_animal=animal)
+        self._people[actor_id] = WalkerBody(
+            row=row,
+            rig=rig,
+            style=style,
+            in_wheelchair=blueprint.body is _wheelchair.BODY,
+            is_animal=animal,
+        )
         return RIG_NAMES.index(rig.name)
 
     def remove(self, actor_id: int) -> None:
@@ -128,6 +136,8 @@ class WalkerBodies:
     @staticmethod
     def _animated(person: WalkerBody, columns: ActorColumns, time_s: float) -> FloatArray:
         row = columns.table[person.row]
+        if person.in_wheelchair and row["down_s"] <= 0.0:
+            return _wheelchair.seated_pose(person.rig.name).copy()
         speed = float(np.hypot(row["vx"], row["vy"]))
         poses = animate_walkers(
             rig_tables(),
@@ -158,7 +168,28 @@ class WalkerBodies:
             (table["down_s"] > 0.0).astype(np.float64),
         )
         for index, person in enumerate(people):
+            if person.in_wheelchair and table["down_s"][index] <= 0.0:
+                poses[index] = _wheelchair.seated_pose(person.rig.name)
             if person.override.weight > 0.0 and person.override.snapshot is not None:
                 self._decode(person)
                 poses[index] = person.override.shown(poses[index])
         return rows, poses
+
+    def heights_m(self, rows: list[int], columns: ActorColumns) -> FloatArray:
+        """Statures of the people in some rows: a seated person's body is lower than their own."""
+        heights: FloatArray = 2.0 * columns.table[rows]["ez"]
+        seated = {one.row: one.rig.height_m for one in self._people.values() if one.in_wheelchair}
+        for number, row in enumerate(rows):
+            heights[number] = seated.get(row, heights[number])
+        return heights
+
+    def wheelchairs(self, columns: ActorColumns) -> list[tuple[int, FloatArray]]:
+        """Row and capsules of every wheelchair."""
+        found = []
+        for person in self._people.values():
+            if person.in_wheelchair:
+                row = columns.table[person.row]
+                x, y, z, yaw = (float(row[name]) for name in ("x", "y", "z", "yaw"))
+                ground = z - float(row["ez"]) if row["down_s"] <= 0.0 else z
+                found.append((person.row, _wheelchair.chair_capsules(x, y, ground, yaw)))
+        return found

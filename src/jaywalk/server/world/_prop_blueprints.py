@@ -47,6 +47,7 @@ _CLAY: Final[Colour] = (172, 98, 66)
 _COLOURS: Final[dict[str, Colour]] = {
     "advertisement": (196, 198, 200),
     "atm": _BLUE,
+    "ball": (220, 52, 40),
     "barbeque": (52, 52, 54),
     "barrel": _BLUE,
     "bench": _WOOD,
@@ -71,6 +72,7 @@ _COLOURS: Final[dict[str, Colour]] = {
     "mailbox": (214, 176, 44),
     "maptable": _WOOD,
     "pergola": _WOOD,
+    "pram": (52, 70, 110),
     "plantpot": _CLAY,
     "plasticbag": (226, 226, 222),
     "plasticchair": (232, 232, 228),
@@ -207,14 +209,16 @@ TREES: Final[tuple[tuple[str, Vector3], ...]] = (
     ("cypresstree", (2.305, 2.314, 7.839)),
 )
 # Pictures and walls that Fail2Drive adds: plates lying flat, with the origin in their middle. The
-# patch of asphalt, under which the word STOP vanishes, is ours.
+# patch of asphalt, under which the word STOP vanishes, and the ball and the pram are ours.
 NOVEL_PROPS: Final[tuple[tuple[str, Vector3], ...]] = (
     ("ampel", (0.279, 0.5, 0.005)),
     ("asphaltpatch", (1.3, 1.2, 0.005)),
     ("autobahn", (3.333, 2.5, 0.2)),
+    ("ball", (0.11, 0.11, 0.11)),
     ("brickwall", (2.0, 1.5, 0.15)),
     ("dirt", (0.4455, 0.4455, 0.005)),
     ("graffiti", (0.385, 0.1875, 0.005)),
+    ("pram", (0.45, 0.28, 0.52)),
     ("schild", (0.5, 0.5, 0.005)),
     ("screenshot1", (4.0, 2.0, 0.25)),
     ("screenshot2", (4.0, 2.0, 0.25)),
@@ -228,6 +232,7 @@ NOVEL_PROPS: Final[tuple[tuple[str, Vector3], ...]] = (
 _MASSES_KG: Final = {
     "advertisement": 250.0,
     "atm": 400.0,
+    "ball": 0.4,
     "barrel": 20.0,
     "bin": 30.0,
     "brickwall": 4000.0,
@@ -240,6 +245,7 @@ _MASSES_KG: Final = {
     "haybale": 220.0,
     "haybalelb": 220.0,
     "kiosk_01": 900.0,
+    "pram": 18.0,
     "streetbarrier": 25.0,
     "trafficcone01": 5.0,
     "trafficcone02": 5.0,

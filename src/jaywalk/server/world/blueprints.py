@@ -24,6 +24,7 @@ from typing import Final, get_args
 
 from jaywalk.core.carla_enums import AttributeType
 from jaywalk.core.errors import UsageError
+from jaywalk.server.world import _wheelchair
 from jaywalk.server.world._blueprint_types import Attribute, Blueprint, BodyShape, Dialect
 from jaywalk.server.world._prop_blueprints import (
     mesh_body,
@@ -129,8 +130,10 @@ def validate_spawn(blueprint: Blueprint, attributes: Mapping[str, str]) -> dict[
 def spawn_body(blueprint: Blueprint, values: Mapping[str, str]) -> BodyShape:
     """Return the body of an actor spawned with these (validated) values.
 
-    Only `static.prop.mesh` depends on them: its path, scale and mass.
+    `static.prop.mesh` depends on its path, scale and mass, and a walker on its wheelchair.
     """
+    if values.get(_wheelchair.ATTRIBUTE) == "true":
+        return _wheelchair.BODY
     if blueprint.id != "static.prop.mesh":
         return blueprint.body
     scale = parse_float(values.get("scale", "") or "1.0")

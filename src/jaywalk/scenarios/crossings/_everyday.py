@@ -1,0 +1,431 @@
+"""Everyday people at the kerb: a child after a ball, a dog walker, a pram, a wheelchair, children.
+
+All wait beside the road and cross when the ego comes, at their usual speed, so that a driver who
+does not slow down meets them in the middle of the lane.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import carla
+import numpy as np
+
+from jaywalk.actors.events import EgoMoment
+from jaywalk.client.placing import (
+    Roadside,
+    pick_model,
+    place_on_route,
+    spawn_first_that_fits,
+)
+from jaywalk.core.errors import DataError
+from jaywalk.scenarios.base import Parameters
+from jaywalk.scenarios.catalogue import JAYWALK, StreetNeeds, scenario
+from jaywalk.scenarios.crossings._stepping_out import SteppingOut
+from jaywalk.scenarios.parameter_fields import ahead, clip, model, side, whole, within
+
+_STREET: Final = StreetNeeds(sidewalk=True)
+_LONG_STREET: Final = StreetNeeds(sidewalk=True, length_m=105.0)  # for slow people
+_CHILD: Final = "child"
+_UP_M: Final = 1.1
+_TRIES, _TRY_M = 6, 0.3
+_WORDS: Final = {
+    "speed": "m/s; 0: the usual speed of such people",
+    "direction": "right or left: where the person comes from",
+    "clip": "LIBRARY/CLIP of a motion library",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EverydayParameters(Parameters):
+    """Elements of the route file; metres along the route from the trigger, metres per second."""
+
+    distance: float = ahead(40.0)
+    direction: str = side()
+    speed: float = within(0.0, 0.0, 6.0)
+    walker: str = model("walker.pedestrian.*", "walker.pedestrian.")
+    clip: str = clip()
+    crossing_angle: ClassVar[float] = 0.0
+    blocker_model: ClassVar[str] = "none"
+    blocker_z: ClassVar[float] = 0.0
+
+
+@dataclass(slots=True)
+class _Companion:
+    """Somebody who walks with the person."""
+
+    actor_id: int
+    delay_s: float
+    factor: float  # of the person's speed
+    behind_m: float  # farther from the road
+    began_s: float = math.nan
+    stopped: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Everyday(SteppingOut):
+    """A person who crosses at a usual speed, perhaps with companions."""
+
+    usual_mps: ClassVar[float] = 1.4
+    parameters_type: ClassVar[type[Parameters]] = EverydayParameters
+    companions: list[_Companion] = field(default_factory=list)
+    near_m: float = 0.0
+
+    def stands_m(self, near: Roadside) -> float:
+        """Distance of the person from the middle of the lane."""
+        self.near_m = SteppingOut.stands_m(self, near)
+        return self.near_m
+
+    def natural_mps(self) -> float:
+        """Return the usual speed; that of the clip if one is given."""
+        return 0.0 if self.clip else self.usual_mps
+
+    def tick(self, moment: EgoMoment) -> bool:
+        """Let the companions walk with the person."""
+        over = SteppingOut.tick(self, moment)
+        if not math.isnan(self.began_s):
+            self.accompany(moment)
+        return over
+
+    def accompany(self, moment: EgoMoment) -> None:
+        """Act on every tick once the person walks."""
+        for one in self.companions:
+            if math.isnan(one.began_s) and moment.elapsed_s - self.began_s >= one.delay_s:
+                one.began_s = moment.elapsed_s
+                self._send(one, self.speed_mps * one.factor, self.yaw_deg)
+            elif not one.stopped and not math.isnan(one.began_s):
+                walked_m = (moment.elapsed_s - one.began_s) * self.speed_mps * one.factor
+                if walked_m >= self.way_m + one.behind_m or self.turned_back:
+                    one.stopped = True
+                    back = self.turned_back and not self.stopped
+                    self._send(one, self.speed_mps * one.factor * back, self.yaw_deg)
+
+    def _send(self, one: _Companion, speed_mps: float, yaw_deg: float) -> None:
+        way = carla.Rotation(yaw=yaw_deg).get_forward_vector()
+        control = carla.WalkerControl(way, speed_mps, False)
+        self.context.client.apply_batch([carla.command.ApplyWalkerControl(one.actor_id, control)])
+
+    def beside(self, along_m: float, behind_m: float, up_m: float = _UP_M) -> list[Any]:
+        """Poses at the kerb near the person, facing the road."""
+        return [
+            place_on_route(
+                self.context.route,
+                self.at_m + along_m + math.copysign(k * _TRY_M, along_m or 1.0),
+                self.side * (self.near_m + behind_m),
+                up_m=up_m,
+                turn_deg=-self.side * 90.0,
+            )
+            for k in range(_TRIES)
+        ]
+
+    def add_companion(
+        self, name: str, along_m: float, behind_m: float, delay_s: float = 0.0, factor: float = 1.0
+    ) -> None:
+        """Spawn somebody beside the person."""
+        actor = self.spawn(name, self.beside(along_m, behind_m))
+        self.companions.append(
+            _Companion(actor_id=actor.id, delay_s=delay_s, factor=factor, behind_m=behind_m)
+        )
+
+
+def _of_age(library: Any, pattern: str, age: str, random: np.random.Generator, where: str) -> str:
+    """Draw a blueprint of an age among those of a pattern; a plain name is taken as it is."""
+    if "*" not in pattern:
+        return pick_model(library, pattern, random, where)
+    names = sorted(
+        str(one.id)
+        for one in library.filter(pattern)
+        if one.has_attribute("age") and one.get_attribute("age").as_str() == age
+    )
+    if not names:
+        raise DataError(f"{where}: the server has no blueprint '{pattern}' of age '{age}'.")
+    return names[int(random.integers(len(names)))]
+
+
+# -- a child after a ball --------------------------------------------------------------------------
+
+_ROLL_MPS2: Final = 0.9  # a ball on asphalt slows down by so much
+_BEYOND_M: Final = 1.5  # it stops this far behind the other kerb
+_SLIDE_MPS2: Final = 0.6 * 9.81  # the server slows sliding props by so much; added again
+_BALL_M: Final = 0.11
+_BALL_ASIDE_M: Final = 0.5  # beside the child
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildAfterBallParameters(EverydayParameters):
+    """Parameters of the child and the ball."""
+
+    ball: str = model("static.prop.ball", "static.prop.")
+    lead: float = within(1.0, 0.0, 10.0)
+
+
+@scenario(
+    "jaywalk/child-after-ball-v1",
+    "a ball rolls onto the road, and a child runs after it",
+    benchmark=JAYWALK,
+    street=_STREET,
+    parameter_words={
+        **_WORDS,
+        "ball": "a prop; it rolls first",
+        "lead": "s the ball rolls before the child runs",
+        "clip": "LIBRARY/CLIP of a motion library; a running child of ours otherwise",
+    },
+)
+@dataclass(slots=True, kw_only=True)
+class ChildAfterBall(_Everyday):
+    """A ball rolls out and slows down like a ball; a child runs after it with a child's clip."""
+
+    parameters_type: ClassVar[type[Parameters]] = ChildAfterBallParameters
+    plays_clips: ClassVar[bool] = True
+    ball_id: int = 0
+    ball_mps: float = 0.0
+    rolled: bool = False
+
+    def setup(self) -> None:
+        """Put the ball before the child."""
+        SteppingOut.setup(self)
+        poses = self.beside(_BALL_ASIDE_M, -0.5, up_m=_BALL_M)
+        ball = spawn_first_that_fits(
+            self.context.world, self.parameters.ball, poses, self.element.where
+        )
+        self.ball_id = int(ball.id)
+        self.actor_ids.append(ball.id)
+        self.ball_mps = math.sqrt(2.0 * _ROLL_MPS2 * (self.way_m + _BEYOND_M))
+
+    def walker_model(self, library: Any) -> str:
+        """Draw a child."""
+        given = self.parameters.walker
+        return _of_age(library, given, _CHILD, self.draws("walker"), self.element.where)
+
+    def chosen_clip(self, blueprint: Any) -> str:
+        """Return the given clip, or that of a running child of the default library."""
+        given = str(self.parameters.clip)
+        if given or self.context.clips is None:
+            return given
+        return str(self.context.clips.child_clip(self.draws("clip"), runs=True))
+
+    def tick(self, moment: EgoMoment) -> bool:
+        """Roll the ball, then let the child run."""
+        left_m = self.at_m - moment.ego_along_m
+        starts_s = self.wait_s() + float(self.parameters.lead)
+        if not self.rolled and left_m <= max(self.nearest_m, self.reach_m(moment, starts_s)):
+            self.rolled = True
+            self.note(moment, what="the ball rolls", actor=self.ball_id)
+            enable = carla.command.SetSimulatePhysics(self.ball_id, True)
+            self.context.client.apply_batch([enable])
+        if self.rolled and self.ball_mps > 0.0:
+            self._roll()
+        return _Everyday.tick(self, moment)
+
+    def _roll(self) -> None:
+        delta_s = self.context.delta_s
+        self.ball_mps = max(self.ball_mps - _ROLL_MPS2 * delta_s, 0.0)
+        pushed = self.ball_mps + (_SLIDE_MPS2 * delta_s if self.ball_mps > 0.0 else 0.0)
+        yaw = place_on_route(self.context.route, self.at_m).rotation.yaw - self.side * 90.0
+        way = carla.Rotation(yaw=yaw).get_forward_vector()
+        velocity = carla.Vector3D(way.x * pushed, way.y * pushed, 0.0)
+        self.context.client.apply_batch([carla.command.ApplyTargetVelocity(self.ball_id, velocity)])
+
+
+# -- dog, pram, wheelchair, children ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DogWalkerParameters(EverydayParameters):
+    """Parameters of the person and the dog."""
+
+    dog: str = model("walker.animal.1001", "walker.animal.")
+
+
+@scenario(
+    "jaywalk/dog-walker-v1",
+    "a person crosses with a dog beside them",
+    benchmark=JAYWALK,
+    street=_STREET,
+    parameter_words={**_WORDS, "dog": "walker.animal.1001 is a dog"},
+)
+@dataclass(slots=True, kw_only=True)
+class DogWalker(_Everyday):
+    """A person crosses, and a dog walks beside them."""
+
+    parameters_type: ClassVar[type[Parameters]] = DogWalkerParameters
+
+    def setup(self) -> None:
+        """Put the dog beside the person."""
+        SteppingOut.setup(self)
+        self.add_companion(self.parameters.dog, 0.8, 0.3)
+
+
+_PRAM_AHEAD_M: Final = 0.85
+_PRAM_HALF_M: Final = 0.52
+_STRUCK_M: Final = 0.6  # a pram this far from its place was hit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PramParameters(EverydayParameters):
+    """Parameters of the person and the pram."""
+
+    distance: float = ahead(80.0)
+    pram: str = model("static.prop.pram", "static.prop.")
+
+
+@scenario(
+    "jaywalk/pram-v1",
+    "a person pushes a pram across the road",
+    benchmark=JAYWALK,
+    street=_LONG_STREET,
+    parameter_words={**_WORDS, "pram": "a prop, pushed ahead"},
+)
+@dataclass(slots=True, kw_only=True)
+class Pram(_Everyday):
+    """A person walks behind a pram, which reaches the lane first."""
+
+    parameters_type: ClassVar[type[Parameters]] = PramParameters
+    usual_mps: ClassVar[float] = 1.3
+    pram_id: int = 0
+    pushes: bool = True
+    pram_m: tuple[float, float] = (math.nan, math.nan)  # where it was put last
+
+    def stands_m(self, near: Roadside) -> float:
+        """Leave room for the pram on the sidewalk."""
+        self.near_m = SteppingOut.stands_m(self, near) + 0.7
+        return self.near_m
+
+    def setup(self) -> None:
+        """Put the pram before the person."""
+        SteppingOut.setup(self)
+        poses = self.beside(0.0, -_PRAM_AHEAD_M, up_m=_PRAM_HALF_M)[:1]
+        pram = spawn_first_that_fits(
+            self.context.world, self.parameters.pram, poses, self.element.where
+        )
+        self.pram_id = int(pram.id)
+        self.actor_ids.append(pram.id)
+
+    def start(self, moment: EgoMoment) -> None:
+        """Let the pram be pushed away when it is hit."""
+        self.context.client.apply_batch([carla.command.SetSimulatePhysics(self.pram_id, True)])
+
+    def accompany(self, moment: EgoMoment) -> None:
+        """Keep the pram ahead of the person until one of them is hit."""
+        walker, pram = (moment.snapshot.find(one) for one in (self.walker_id, self.pram_id))
+        if walker is None or pram is None or not self.pushes:
+            return
+        pose, there = walker.get_transform(), pram.get_transform().location
+        tilted = abs(pose.rotation.roll) + abs(pose.rotation.pitch) > 30.0
+        away_m = math.hypot(there.x - self.pram_m[0], there.y - self.pram_m[1])
+        if tilted or away_m > _STRUCK_M:
+            self.pushes = False
+            return
+        yaw = math.radians(pose.rotation.yaw)
+        x = pose.location.x + _PRAM_AHEAD_M * math.cos(yaw)
+        y = pose.location.y + _PRAM_AHEAD_M * math.sin(yaw)
+        self.pram_m = (x, y)
+        feet_m = pose.location.z - self.person.bounding_box.extent.z
+        place = carla.Transform(
+            carla.Location(x, y, feet_m + _PRAM_HALF_M), carla.Rotation(yaw=pose.rotation.yaw)
+        )
+        self.context.client.apply_batch([carla.command.ApplyTransform(self.pram_id, place)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelchairParameters(EverydayParameters):
+    """Parameters of the person."""
+
+    distance: float = ahead(80.0)
+
+
+_CAN, _USES = "can_use_wheelchair", "use_wheelchair"
+
+
+@scenario(
+    "jaywalk/wheelchair-v1",
+    "a person in a wheelchair crosses",
+    benchmark=JAYWALK,
+    street=_LONG_STREET,
+    parameter_words=_WORDS,
+)
+@dataclass(slots=True, kw_only=True)
+class Wheelchair(_Everyday):
+    """A person in a wheelchair (``use_wheelchair`` of CARLA 0.9.16) crosses slowly."""
+
+    parameters_type: ClassVar[type[Parameters]] = WheelchairParameters
+    usual_mps: ClassVar[float] = 1.1
+
+    def walker_model(self, library: Any) -> str:
+        """Draw somebody who can use a wheelchair."""
+        pattern, where = str(self.parameters.walker), self.element.where
+        names = sorted(
+            str(one.id)
+            for one in library.filter(pattern)
+            if one.has_attribute(_CAN) and one.get_attribute(_CAN).as_bool()
+        )
+        if not names:
+            raise DataError(
+                f"{where}: the server has no '{pattern}' who can use a wheelchair; that needs "
+                "CARLA 0.9.16."
+            )
+        return names[int(self.draws("walker").integers(len(names)))]
+
+    def spawn(self, model: str, poses: list[Any]) -> Any:
+        """Spawn the person in a wheelchair."""
+        blueprint = self.context.world.get_blueprint_library().find(model)
+        blueprint.set_attribute("role_name", "scenario")
+        blueprint.set_attribute(_USES, "true")
+        for pose in poses:
+            actor = self.context.world.try_spawn_actor(blueprint, pose)
+            if actor is not None:
+                self.actor_ids.append(actor.id)
+                return actor
+        raise DataError(f"{self.element.where}: there is no room for {model} at the kerb.")
+
+
+_PER_ROW: Final = 3
+_APART_M: Final = 0.9
+_PACES: Final = (0.92, 1.08)
+_DELAYS_S: Final = (0.0, 0.6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOfChildrenParameters(EverydayParameters):
+    """Parameters of the group."""
+
+    children: int = whole(4, 2, 9)
+
+
+@scenario(
+    "jaywalk/group-of-children-v1",
+    "children cross in a group, each at their own pace",
+    benchmark=JAYWALK,
+    street=_STREET,
+    parameter_words={**_WORDS, "children": "how many, 2 to 9"},
+)
+@dataclass(slots=True, kw_only=True)
+class GroupOfChildren(_Everyday):
+    """Children cross in rows of three, about a metre apart, each with an individual pace."""
+
+    parameters_type: ClassVar[type[Parameters]] = GroupOfChildrenParameters
+    usual_mps: ClassVar[float] = 1.5
+
+    def walker_model(self, library: Any) -> str:
+        """Draw a child."""
+        given = self.parameters.walker
+        return _of_age(library, given, _CHILD, self.draws("walker"), self.element.where)
+
+    def setup(self) -> None:
+        """Spawn the children beside and behind the first one."""
+        SteppingOut.setup(self)
+        library = self.context.world.get_blueprint_library()
+        for number in range(1, int(self.parameters.children)):
+            random = self.draws("child", number)
+            row, place = divmod(number, _PER_ROW)
+            name = _of_age(library, self.parameters.walker, _CHILD, random, self.element.where)
+            along_m = (0.0, _APART_M, -_APART_M)[place] + float(random.uniform(-0.1, 0.1))
+            self.add_companion(
+                name,
+                along_m,
+                row * _APART_M,
+                delay_s=float(random.uniform(*_DELAYS_S)),
+                factor=float(random.uniform(*_PACES)),
+            )
