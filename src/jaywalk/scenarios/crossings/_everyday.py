@@ -27,10 +27,11 @@ from jaywalk.scenarios.crossings._stepping_out import SteppingOut
 from jaywalk.scenarios.parameter_fields import ahead, clip, model, side, whole, within
 
 _STREET: Final = StreetNeeds(sidewalk=True)
-_LONG_STREET: Final = StreetNeeds(sidewalk=True, length_m=105.0)  # for slow people
+_LONG_STREET: Final = StreetNeeds(sidewalk=True, length_m=80.0)  # for slow people
 _CHILD: Final = "child"
 _UP_M: Final = 1.1
 _TRIES, _TRY_M = 6, 0.3
+_BAY_M: Final = 0.8  # beyond the lane's edge
 _WORDS: Final = {
     "speed": "m/s; 0: the usual speed of such people",
     "direction": "right or left: where the person comes from",
@@ -69,14 +70,25 @@ class _Everyday(SteppingOut):
     """A person who crosses at a usual speed, perhaps with companions."""
 
     usual_mps: ClassVar[float] = 1.4
+    slow: ClassVar[bool] = False
     parameters_type: ClassVar[type[Parameters]] = EverydayParameters
     companions: list[_Companion] = field(default_factory=list)
     near_m: float = 0.0
 
     def stands_m(self, near: Roadside) -> float:
         """Distance of the person from the middle of the lane."""
-        self.near_m = SteppingOut.stands_m(self, near)
+        self.near_m = self._lane_edge_m() or SteppingOut.stands_m(self, near)
         return self.near_m
+
+    def _lane_edge_m(self) -> float:
+        """Distance of a slow person who waits in a bay beside the lane; 0 if there is none."""
+        here = place_on_route(self.context.route, self.at_m)
+        lane = self.context.map.get_waypoint(here.location)
+        bay = lane.get_right_lane() if self.slow and self.side > 0.0 else None
+        kinds = (carla.LaneType.Parking, carla.LaneType.Shoulder, carla.LaneType.Stop)
+        if bay is None or bay.lane_type not in kinds:
+            return 0.0
+        return 0.5 * float(lane.lane_width) + _BAY_M
 
     def natural_mps(self) -> float:
         """Return the usual speed; that of the clip if one is given."""
@@ -267,7 +279,7 @@ _STRUCK_M: Final = 0.6  # a pram this far from its place was hit
 class PramParameters(EverydayParameters):
     """Parameters of the person and the pram."""
 
-    distance: float = ahead(80.0)
+    distance: float = ahead(55.0)
     pram: str = model("static.prop.pram", "static.prop.")
 
 
@@ -284,13 +296,14 @@ class Pram(_Everyday):
 
     parameters_type: ClassVar[type[Parameters]] = PramParameters
     usual_mps: ClassVar[float] = 1.3
+    slow: ClassVar[bool] = True
     pram_id: int = 0
     pushes: bool = True
     pram_m: tuple[float, float] = (math.nan, math.nan)  # where it was put last
 
     def stands_m(self, near: Roadside) -> float:
-        """Leave room for the pram on the sidewalk."""
-        self.near_m = SteppingOut.stands_m(self, near) + 0.7
+        """Leave room for the pram."""
+        self.near_m = _Everyday.stands_m(self, near) + 0.7
         return self.near_m
 
     def setup(self) -> None:
@@ -333,7 +346,7 @@ class Pram(_Everyday):
 class WheelchairParameters(EverydayParameters):
     """Parameters of the person."""
 
-    distance: float = ahead(80.0)
+    distance: float = ahead(55.0)
 
 
 _CAN, _USES = "can_use_wheelchair", "use_wheelchair"
@@ -352,6 +365,7 @@ class Wheelchair(_Everyday):
 
     parameters_type: ClassVar[type[Parameters]] = WheelchairParameters
     usual_mps: ClassVar[float] = 1.1
+    slow: ClassVar[bool] = True
 
     def walker_model(self, library: Any) -> str:
         """Draw somebody who can use a wheelchair."""
