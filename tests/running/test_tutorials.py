@@ -47,3 +47,11 @@ def test_models_are_benchmarked_and_rollouts_scored(tmp_path: Path) -> None:
 def test_a_driver_learns_in_the_gym(tmp_path: Path) -> None:
     learnt = result("train_in_gym", tmp_path, "result.json", "--generations", "3")
     assert learnt["learnt_return"] > learnt["mean_returns"][0] + 20.0
+
+
+@pytest.mark.slow
+def test_a_scenario_with_own_motion_capture(tmp_path: Path) -> None:
+    found = result("author_scenario", tmp_path, "result.json")
+    assert found["solvable"]
+    assert found["metrics"]["success_rate"]["value"] < 100.0  # blind hits the child
+    assert (tmp_path / "report.html").stat().st_size > 10_000
