@@ -164,6 +164,7 @@ def evaluate(
     again = [f"jaywalk predict eval {data}"]
     again += [f"--source {source}"] if source else []
     again += [f"--split {split}"] if split else []
+    again += ["--in-sample"] if in_sample else []
     again += [f"--predictor {name}" for name in predictors or ()]
     again += ["--pairs"] if len(results) > 1 and not pairs else []
     finish(pictures, " ".join([*again, "--json"]))

@@ -287,6 +287,10 @@ def test_eval_names_files_and_keeps_their_digests(tmp_path):
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)
     assert set(result["predictors"]) == {"slowing_predictor", "stand-still-v1"}
+    plain = run(data, *few[:-1], "--predictor", EXAMPLE, "--predictor", "stand-still")
+    (following,) = [line for line in plain.stdout.splitlines() if line.startswith("next: ")]
+    again = run(*following.removeprefix("next: jaywalk predict eval ").split(), *few[1:5])
+    assert again.exit_code == 0, again.output
     about = result["predictor_files"]["slowing_predictor"]
     assert about == {"predictor": str(EXAMPLE), "sha256": predictor_digest(str(EXAMPLE))}
     errors = {name: at[0]["fde"]["value"] for name, at in result["predictors"].items()}
