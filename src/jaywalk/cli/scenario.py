@@ -229,8 +229,7 @@ def _after_check(file: Path) -> str:
     from jaywalk.scenarios.toolbox.text import parse_text
 
     try:
-        document = parse_text(read_text(file), str(file))
-        partner_document(document, str(file))
+        partner_document(parse_text(read_text(file), str(file)), str(file))
     except DataError:  # no shift, or a partner already
         return f"jaywalk run {file} --agent cruise"
     base = file.with_stem(f"{file.stem}-base")
