@@ -17,7 +17,7 @@ from jaywalk.forecasting.behaviour.tasks import find_task
 from jaywalk.forecasting.predictors.registry import PREDICTORS
 from jaywalk.metrics.driving.protocols import check_protocol
 from jaywalk.runner.selection import subset_of
-from jaywalk.scenarios.catalogue import SCENARIOS
+from jaywalk.scenarios.catalogue import SCENARIOS, type_named
 from jaywalk.scenarios.suite import SUITES, load_suite
 from jaywalk.suites.building import SUITE_KINDS
 from jaywalk.town.town import available_towns
@@ -278,6 +278,5 @@ CHECKS = {
     "town": check_town,
     "predictors": check_predictor,
     "predictor": check_predictor,
-    "kind": lambda name: name in SUITE_KINDS or name in SCENARIO_NAMES or KINDS.get(name),
+    "kind": lambda name: name in SUITE_KINDS or type_named(name) in SCENARIOS or KINDS.get(name),
 }
-SCENARIO_NAMES = {spec.name for spec in SCENARIOS} | {"BadParking", "Wall"}
