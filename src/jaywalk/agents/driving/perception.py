@@ -282,7 +282,7 @@ def _body_of(actor: Any) -> ObservedBody | None:
     hx, hy, hz, cx, cy, cz = half.x, half.y, half.z, centre.x, centre.y, centre.z
     if kind == PROP:  # props may lie on their side
         rotation = actor.get_transform().rotation
-        hx, hy, hz, cx, cy, cz = upright_carla_box(actor.bounding_box, rotation)
+        hx, hy, hz, cx, cy, cz = upright_carla_box(box, rotation)
     return ObservedBody(
         kind=kind,
         half_length_m=max(float(hx), least),

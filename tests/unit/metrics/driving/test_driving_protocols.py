@@ -164,7 +164,7 @@ def test_an_agent_that_never_drove(tmp_path):
 
 def test_unknown_protocols_are_told(tmp_path):
     record = write_drive(tmp_path, FULL)
-    with pytest.raises(UsageError, match=r"leaderboard-2\.1"):
+    with pytest.raises(UsageError, match=r"leaderboard-2\.0"):
         score_episode(record, "leaderboard-3.0")
     assert {spec.name for spec in PROTOCOL_SPECS} == {"jaywalk", *PUBLIC}
 
