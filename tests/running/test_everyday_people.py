@@ -36,7 +36,7 @@ def driven(world: SimulatorSession, tmp_path_factory: pytest.TempPathFactory):
 def hits(kept: record.Record, prefix: str) -> int:
     """Contacts of the ego with actors of some blueprints."""
     wanted = kept.actors.filter(pl.col("type_id").str.starts_with(prefix)).collect()["actor"]
-    events = kept.events.filter(pl.col("kind") == "collision").collect()
+    events = kept.events.filter(pl.col("kind") == "contact").collect()
     return int(events["other"].is_in(wanted.to_list()).sum())
 
 

@@ -37,6 +37,7 @@ class StreetNeeds:
         sidewalk: A sidewalk on the right, before the junction if there is one.
         length_m: Clear road from the trigger on.
         parks_m: Interval, from the trigger on, in which something is parked.
+        kerb_m: Largest distance from the lane's middle to the kerb, or to a parking bay; 0 for any.
     """
 
     junction: str = ""
@@ -48,6 +49,7 @@ class StreetNeeds:
     sidewalk: bool = False
     length_m: float = 65.0
     parks_m: tuple[float, float] = (20.0, 45.0)
+    kerb_m: float = 0.0
 
 
 ANY_STREET: Final = StreetNeeds()

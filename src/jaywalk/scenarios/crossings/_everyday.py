@@ -1,4 +1,4 @@
-"""Everyday people at the kerb: a child after a ball, a dog walker, a pram, a wheelchair, children.
+"""Everyday people at the kerb: a dog walker, a pram, a wheelchair, a group of children.
 
 All wait beside the road and cross when the ego comes, at their usual speed, so that a driver who
 does not slow down meets them in the middle of the lane.
@@ -26,13 +26,14 @@ from jaywalk.scenarios.catalogue import JAYWALK, StreetNeeds, scenario
 from jaywalk.scenarios.crossings._stepping_out import SteppingOut
 from jaywalk.scenarios.parameter_fields import ahead, clip, model, side, whole, within
 
-_STREET: Final = StreetNeeds(sidewalk=True)
-_LONG_STREET: Final = StreetNeeds(sidewalk=True, length_m=80.0)  # for slow people
-_CHILD: Final = "child"
+STREET: Final = StreetNeeds(sidewalk=True)
+# For slow people.
+_LONG_STREET: Final = StreetNeeds(sidewalk=True, length_m=80.0, kerb_m=4.5)
+CHILD, _ADULT = "child", "adult"
 _UP_M: Final = 1.1
 _TRIES, _TRY_M = 6, 0.3
 _BAY_M: Final = 0.8  # beyond the lane's edge
-_WORDS: Final = {
+EVERYDAY_WORDS: Final = {
     "speed": "m/s; 0: the usual speed of such people",
     "direction": "right or left: where the person comes from",
     "clip": "LIBRARY/CLIP of a motion library",
@@ -66,7 +67,7 @@ class _Companion:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Everyday(SteppingOut):
+class Everyday(SteppingOut):
     """A person who crosses at a usual speed, perhaps with companions."""
 
     usual_mps: ClassVar[float] = 1.4
@@ -142,7 +143,9 @@ class _Everyday(SteppingOut):
         )
 
 
-def _of_age(library: Any, pattern: str, age: str, random: np.random.Generator, where: str) -> str:
+def draw_of_age(
+    library: Any, pattern: str, age: str, random: np.random.Generator, where: str
+) -> str:
     """Draw a blueprint of an age among those of a pattern; a plain name is taken as it is."""
     if "*" not in pattern:
         return pick_model(library, pattern, random, where)
@@ -156,94 +159,6 @@ def _of_age(library: Any, pattern: str, age: str, random: np.random.Generator, w
     return names[int(random.integers(len(names)))]
 
 
-# -- a child after a ball --------------------------------------------------------------------------
-
-_ROLL_MPS2: Final = 0.9  # a ball on asphalt slows down by so much
-_BEYOND_M: Final = 1.5  # it stops this far behind the other kerb
-_SLIDE_MPS2: Final = 0.6 * 9.81  # the server slows sliding props by so much; added again
-_BALL_M: Final = 0.11
-_BALL_ASIDE_M: Final = 0.5  # beside the child
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildAfterBallParameters(EverydayParameters):
-    """Parameters of the child and the ball."""
-
-    ball: str = model("static.prop.ball", "static.prop.")
-    lead: float = within(1.0, 0.0, 10.0)
-
-
-@scenario(
-    "jaywalk/child-after-ball-v1",
-    "a ball rolls onto the road, and a child runs after it",
-    benchmark=JAYWALK,
-    street=_STREET,
-    parameter_words={
-        **_WORDS,
-        "ball": "a prop; it rolls first",
-        "lead": "s the ball rolls before the child runs",
-        "clip": "LIBRARY/CLIP of a motion library; a running child of ours otherwise",
-    },
-)
-@dataclass(slots=True, kw_only=True)
-class ChildAfterBall(_Everyday):
-    """A ball rolls out and slows down like a ball; a child runs after it with a child's clip."""
-
-    parameters_type: ClassVar[type[Parameters]] = ChildAfterBallParameters
-    plays_clips: ClassVar[bool] = True
-    ball_id: int = 0
-    ball_mps: float = 0.0
-    rolled: bool = False
-
-    def setup(self) -> None:
-        """Put the ball before the child."""
-        SteppingOut.setup(self)
-        poses = self.beside(_BALL_ASIDE_M, -0.5, up_m=_BALL_M)
-        ball = spawn_first_that_fits(
-            self.context.world, self.parameters.ball, poses, self.element.where
-        )
-        self.ball_id = int(ball.id)
-        self.actor_ids.append(ball.id)
-        self.ball_mps = math.sqrt(2.0 * _ROLL_MPS2 * (self.way_m + _BEYOND_M))
-
-    def walker_model(self, library: Any) -> str:
-        """Draw a child."""
-        given = self.parameters.walker
-        return _of_age(library, given, _CHILD, self.draws("walker"), self.element.where)
-
-    def chosen_clip(self, blueprint: Any) -> str:
-        """Return the given clip, or that of a running child of the default library."""
-        given = str(self.parameters.clip)
-        if given or self.context.clips is None:
-            return given
-        return str(self.context.clips.child_clip(self.draws("clip"), runs=True))
-
-    def tick(self, moment: EgoMoment) -> bool:
-        """Roll the ball, then let the child run."""
-        left_m = self.at_m - moment.ego_along_m
-        starts_s = self.wait_s() + float(self.parameters.lead)
-        if not self.rolled and left_m <= max(self.nearest_m, self.reach_m(moment, starts_s)):
-            self.rolled = True
-            self.note(moment, what="the ball rolls", actor=self.ball_id)
-            enable = carla.command.SetSimulatePhysics(self.ball_id, True)
-            self.context.client.apply_batch([enable])
-        if self.rolled and self.ball_mps > 0.0:
-            self._roll()
-        return _Everyday.tick(self, moment)
-
-    def _roll(self) -> None:
-        delta_s = self.context.delta_s
-        self.ball_mps = max(self.ball_mps - _ROLL_MPS2 * delta_s, 0.0)
-        pushed = self.ball_mps + (_SLIDE_MPS2 * delta_s if self.ball_mps > 0.0 else 0.0)
-        yaw = place_on_route(self.context.route, self.at_m).rotation.yaw - self.side * 90.0
-        way = carla.Rotation(yaw=yaw).get_forward_vector()
-        velocity = carla.Vector3D(way.x * pushed, way.y * pushed, 0.0)
-        self.context.client.apply_batch([carla.command.ApplyTargetVelocity(self.ball_id, velocity)])
-
-
-# -- dog, pram, wheelchair, children ---------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DogWalkerParameters(EverydayParameters):
     """Parameters of the person and the dog."""
@@ -255,14 +170,19 @@ class DogWalkerParameters(EverydayParameters):
     "jaywalk/dog-walker-v1",
     "a person crosses with a dog beside them",
     benchmark=JAYWALK,
-    street=_STREET,
-    parameter_words={**_WORDS, "dog": "walker.animal.1001 is a dog"},
+    street=STREET,
+    parameter_words={**EVERYDAY_WORDS, "dog": "walker.animal.1001 is a dog"},
 )
 @dataclass(slots=True, kw_only=True)
-class DogWalker(_Everyday):
+class DogWalker(Everyday):
     """A person crosses, and a dog walks beside them."""
 
     parameters_type: ClassVar[type[Parameters]] = DogWalkerParameters
+
+    def walker_model(self, library: Any) -> str:
+        """Draw an adult."""
+        given = self.parameters.walker
+        return draw_of_age(library, given, _ADULT, self.draws("walker"), self.element.where)
 
     def setup(self) -> None:
         """Put the dog beside the person."""
@@ -288,10 +208,10 @@ class PramParameters(EverydayParameters):
     "a person pushes a pram across the road",
     benchmark=JAYWALK,
     street=_LONG_STREET,
-    parameter_words={**_WORDS, "pram": "a prop, pushed ahead"},
+    parameter_words={**EVERYDAY_WORDS, "pram": "a prop, pushed ahead"},
 )
 @dataclass(slots=True, kw_only=True)
-class Pram(_Everyday):
+class Pram(Everyday):
     """A person walks behind a pram, which reaches the lane first."""
 
     parameters_type: ClassVar[type[Parameters]] = PramParameters
@@ -301,9 +221,14 @@ class Pram(_Everyday):
     pushes: bool = True
     pram_m: tuple[float, float] = (math.nan, math.nan)  # where it was put last
 
+    def walker_model(self, library: Any) -> str:
+        """Draw an adult."""
+        given = self.parameters.walker
+        return draw_of_age(library, given, _ADULT, self.draws("walker"), self.element.where)
+
     def stands_m(self, near: Roadside) -> float:
         """Leave room for the pram."""
-        self.near_m = _Everyday.stands_m(self, near) + 0.7
+        self.near_m = Everyday.stands_m(self, near) + 0.7
         return self.near_m
 
     def setup(self) -> None:
@@ -357,10 +282,10 @@ _CAN, _USES = "can_use_wheelchair", "use_wheelchair"
     "a person in a wheelchair crosses",
     benchmark=JAYWALK,
     street=_LONG_STREET,
-    parameter_words=_WORDS,
+    parameter_words=EVERYDAY_WORDS,
 )
 @dataclass(slots=True, kw_only=True)
-class Wheelchair(_Everyday):
+class Wheelchair(Everyday):
     """A person in a wheelchair (``use_wheelchair`` of CARLA 0.9.16) crosses slowly."""
 
     parameters_type: ClassVar[type[Parameters]] = WheelchairParameters
@@ -412,11 +337,11 @@ class GroupOfChildrenParameters(EverydayParameters):
     "jaywalk/group-of-children-v1",
     "children cross in a group, each at their own pace",
     benchmark=JAYWALK,
-    street=_STREET,
-    parameter_words={**_WORDS, "children": "how many, 2 to 9"},
+    street=STREET,
+    parameter_words={**EVERYDAY_WORDS, "children": "how many, 2 to 9"},
 )
 @dataclass(slots=True, kw_only=True)
-class GroupOfChildren(_Everyday):
+class GroupOfChildren(Everyday):
     """Children cross in rows of three, about a metre apart, each with an individual pace."""
 
     parameters_type: ClassVar[type[Parameters]] = GroupOfChildrenParameters
@@ -425,7 +350,7 @@ class GroupOfChildren(_Everyday):
     def walker_model(self, library: Any) -> str:
         """Draw a child."""
         given = self.parameters.walker
-        return _of_age(library, given, _CHILD, self.draws("walker"), self.element.where)
+        return draw_of_age(library, given, CHILD, self.draws("walker"), self.element.where)
 
     def setup(self) -> None:
         """Spawn the children beside and behind the first one."""
@@ -434,7 +359,7 @@ class GroupOfChildren(_Everyday):
         for number in range(1, int(self.parameters.children)):
             random = self.draws("child", number)
             row, place = divmod(number, _PER_ROW)
-            name = _of_age(library, self.parameters.walker, _CHILD, random, self.element.where)
+            name = draw_of_age(library, self.parameters.walker, CHILD, random, self.element.where)
             along_m = (0.0, _APART_M, -_APART_M)[place] + float(random.uniform(-0.1, 0.1))
             self.add_companion(
                 name,

@@ -105,6 +105,7 @@ _JUNCTION_M: Final = (55.0, 120.0)  # wanted position of the first junction, for
 _LEAP_M: Final = 2.0
 _STRAIGHT_RAD: Final = math.radians(25.0)
 _STRAIGHT_DEG: Final = 40.0
+_BAYS: Final = (carla.LaneType.Parking, carla.LaneType.Shoulder, carla.LaneType.Stop)
 _TRIES: Final = 400
 _STREAM_M: Final = (40.0, 60.0)  # before and after a junction: start and end of streams of cars
 _OF_TURN: Final = {TURN_LEFT: -90.0, TURN_RIGHT: 90.0}
@@ -255,6 +256,8 @@ class _Looked:
             return None
         if needs.sidewalk and not all(self._has_sidewalk(lane) for lane in lanes):
             return None
+        if needs.kerb_m and not all(self._is_near_kerb(lane) for lane in lanes):
+            return None
         if needs.lane == "queue":
             beside = [lane.get_right_lane().transform.location for lane in lanes]
             points = np.array([(point.x, point.y, point.z) for point in beside])
@@ -269,17 +272,19 @@ class _Looked:
         if "opposite" in wanted and opposite_lane(lane) is None:
             return False
         right, left = lane.get_right_lane(), lane.get_left_lane()
-        if "parking" in wanted and (
-            right is None
-            or right.lane_type
-            not in (carla.LaneType.Parking, carla.LaneType.Shoulder, carla.LaneType.Stop)
-        ):
+        if "parking" in wanted and (right is None or right.lane_type not in _BAYS):
             return False
         beside = {"same": left, "queue": right}.get(wanted, lane)
         if beside is None:
             return False
         same = beside.lane_id * lane.lane_id > 0
         return bool(same and beside.lane_type == carla.LaneType.Driving)
+
+    def _is_near_kerb(self, lane: Any) -> bool:
+        right = lane.get_right_lane()
+        if right is not None and right.lane_type in _BAYS:
+            return True
+        return roadside(self.map, lane.transform, to_right=True).kerb_m <= self.needs.kerb_m
 
     def _has_sidewalk(self, lane: Any) -> bool:
         return roadside(self.map, lane.transform, to_right=True).sidewalk_m > 0.0
