@@ -349,6 +349,8 @@ def _print_changes(verdict: BaselineVerdict, changes: Changes) -> None:
 def _number(value: float, *, sign: bool = False) -> str:
     if not math.isfinite(value):
         return "-"
+    if abs(value) < 1e-3:  # no exponents in cells
+        return f"{value:+z.6f}" if sign else f"{value:z.6f}"
     return f"{value:+.4g}" if sign else f"{value:.6g}"
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +23,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.heartbeat import Heartbeat
 from jaywalk.core.text import printable
 
@@ -168,6 +170,13 @@ def add_output_options(command: Any) -> None:
     """
     for below in getattr(command, "commands", {}).values():
         add_output_options(below)
+    outputs = {
+        parameter.name: parameter.opts[0]
+        for parameter in command.params
+        if _OUTPUTS & set(parameter.opts)
+    }
+    if outputs:
+        command.callback = _checking_outputs(command.callback, outputs)
     if getattr(command.callback, "__annotations__", {}).get("return") not in (None, "None"):
         command.params.append(_json_option())
         command.callback = _rendered(command.callback)
@@ -176,6 +185,43 @@ def add_output_options(command: Any) -> None:
         name = "--print-format" if "--format" in names else "--format"
         where = next(i for i, option in enumerate(command.params) if "--json" in option.opts)
         command.params.insert(where, _format_option(name))
+
+
+_OUTPUTS: Final = {"--out", "--png", "--mp4", "--gif", "--rerun", "--scores", "--overlay"}
+
+
+def _checking_outputs(callback: Callable[..., Any], outputs: dict[str, str]) -> Callable[..., Any]:
+    """Find out before the work whether its outputs can be written."""
+
+    @wraps(callback)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        for name, option in outputs.items():
+            path = options.get(name)
+            if isinstance(path, Path):
+                check_writable(path, option)
+        return callback(*arguments, **options)
+
+    return checked
+
+
+def check_writable(path: Path, option: str) -> None:
+    """Raise unless a file or folder of this name can be written; nothing is made.
+
+    Raises:
+        PrerequisiteError: It cannot; the message names the place and the option.
+    """
+    there = path.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if there != path.absolute() and not there.is_dir():
+        reason = f"'{there.name}' is a file"
+    elif not os.access(there, os.W_OK):
+        reason = f"no permission for '{there}'"
+    else:
+        return
+    raise PrerequisiteError(
+        f"Cannot write '{path}': {reason}. Give {option} a name in a folder you may write to."
+    )
 
 
 def _rendered(callback: Callable[..., Result]) -> Callable[..., None]:

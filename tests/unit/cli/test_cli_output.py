@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from jaywalk.cli import output
 from jaywalk.cli.main import app
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 
 OTHER_FORMATS = {"jaywalk export", "jaywalk predict"}  # whose --format is that of files
 
@@ -177,3 +177,24 @@ def test_latex_columns_of_numbers_end_flush(capsys):
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def test_outputs_are_checked_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    output.check_writable(tmp_path / "new" / "deeper" / "x.html", "--out")
+    output.check_writable(tmp_path, "--out")
+    with pytest.raises(PrerequisiteError, match=r"'file' is a file\. Give --png"):
+        output.check_writable(tmp_path / "file" / "x.png", "--png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_every_command_checks_its_outputs(tmp_path):
+    (tmp_path / "file").touch()
+    for words in (
+        ["score", "nowhere"],  # no output: its own error
+        ["scenario", "show", "nowhere.toml", "-o", str(tmp_path / "file/x.png")],
+        ["town", "show", "Nowhere", "--png", str(tmp_path / "file/x.png")],
+        ["pairs", "assets", "-o", str(tmp_path / "file/x.png")],
+    ):
+        ended = CliRunner().invoke(app, words)
+        assert ("Cannot write" in str(ended.exception)) == (words[0] != "score"), words

@@ -44,7 +44,7 @@ def test_lines_in_a_pipe_then_paths_and_the_next_command(tmp_path):
     assert code == 0, err
     assert [line.split("\t")[0] for line in lines[:2]] == ["1/2", "2/2"]
     assert "runs/r-cruise: 2/2 episodes, 1 agent failures, complete" in lines
-    assert "held out? seeds 1-3 are development seeds; nothing is recorded" in err
+    assert "held out? seeds 1-3 are development seeds; of route files, 34 public" in err
     assert lines[-2:] == [
         "score: jaywalk score runs/r-cruise",
         "next: jaywalk report runs/r-cruise -o report.html",
