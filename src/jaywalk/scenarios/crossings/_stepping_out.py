@@ -243,7 +243,7 @@ class SteppingOut(Scenario):
         way, push = ego.get_transform().get_forward_vector(), ego.get_acceleration()
         gain_mps2 = max(push.x * way.x + push.y * way.y, 0.0)
         lasts_s = min(time_s, _GAINS_S)
-        return reach_m + gain_mps2 * lasts_s * (time_s - 0.5 * lasts_s)
+        return float(reach_m + gain_mps2 * lasts_s * (time_s - 0.5 * lasts_s))
 
     def _walked_m(self, moment: EgoMoment) -> float:
         """Length of the walk so far; a clip may begin slowly, so its walker is measured."""
