@@ -175,8 +175,8 @@ def _set_up_scenarios(
     """Set up scenarios before the traffic, because they decide which lanes it keeps off.
 
     Returns:
-        For pairs, the reserved of the scenarios of both routes, so that both get the same
-        background; otherwise empty reserved.
+        For pairs, the space that the scenarios of both routes reserve, so that both get the same
+        background; otherwise no space.
     """
     assert actors.traffic is not None
     actors.performers = Performers(

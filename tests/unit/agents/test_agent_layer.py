@@ -151,5 +151,5 @@ def test_the_imports_of_public_agents_work(tmp_path: Path) -> None:
     )
     driver = make_driver(str(path))
     assert driver.name == "leaderboard-agent"
-    modules = [one for name, one in sys.modules.items() if name.startswith("jaywalk_agent_imports")]
+    modules = [one for name, one in sys.modules.items() if name.startswith("jaywalk_user_imports")]
     assert modules[0].told == "You are submitting to the wrong track [Track.SENSORS]!"

@@ -126,7 +126,7 @@ def background(item, orchard, seed=1):
     actors = spawning.EpisodeActors(ego=None, traffic=SimpleNamespace(close=close))
     server, route = Server(orchard.map), route_of(item, orchard)
     reserved = spawning._set_up_scenarios(
-        plan, SimpleNamespace(client=server), server, route, seed, actors
+        plan, SimpleNamespace(client=server, bank=None), server, route, "Orchard", seed, actors
     )
     wishes = PlacementRules(
         clear=tuple(reserved.circles()), near_m=route.position_m[:, :2], only_near=True
@@ -204,7 +204,13 @@ def test_routes_of_no_pair_need_nothing_more(orchard):
     )
     server = Server(orchard.map)
     reserved = spawning._set_up_scenarios(
-        plan, SimpleNamespace(client=server), server, route_of(item, orchard), 1, actors
+        plan,
+        SimpleNamespace(client=server, bank=None),
+        server,
+        route_of(item, orchard),
+        "Orchard",
+        1,
+        actors,
     )
     assert reserved == ReservedSpace()
     assert len(asked[0]) == 1  # no pace, no lanes of the route

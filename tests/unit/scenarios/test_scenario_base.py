@@ -162,7 +162,7 @@ def test_no_parameter_takes_nonsense(wrong):
 
 def test_every_scenario_loads_and_has_parameters():
     ours = [entry for entry in SCENARIOS if entry.name.startswith("jaywalk/")]
-    assert len(ours) == 12
+    assert len(ours) == 17
     assert all(entry.name.rsplit("-v", 1)[1].isdigit() for entry in ours)
     for entry in SCENARIOS:
         assert entry.parameters_type() is not None

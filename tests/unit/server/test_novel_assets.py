@@ -55,8 +55,11 @@ def test_gaits_follow_the_speed_and_the_legs():
 
 
 def test_every_novel_prop_has_its_picture_in_its_proportions():
-    assert {name for name, _ in NOVEL_PROPS} == set(TEXTURED)
+    plain = {"ball", "pram"}  # drawn in one colour
+    assert {name for name, _ in NOVEL_PROPS} == set(TEXTURED) | plain
     for name, (half_x, half_y, _) in NOVEL_PROPS:
+        if name in plain:
+            continue
         pixels = texture(name)
         assert pixels is not None
         assert pixels.dtype == np.uint8
