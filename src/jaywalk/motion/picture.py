@@ -14,7 +14,25 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.retarget import DRIVEN, RigClip
 
-_LEFT, _RIGHT, _MIDDLE = "#c0392b", "#2471a3", "#2c3e50"
+_LEFT, _RIGHT, _MIDDLE = "#d55e00", "#0072b2", "#8a93a0"
+_SKIN: Final = "#e8c4a2"
+_GROUND, _SKY = "#d7dbd0", "#f6f7f5"
+# Radius of a body part in metres, by the bone at its end.
+_RADIUS_M: Final = {
+    "spine": 0.13,
+    "spine01": 0.14,
+    "shoulder": 0.07,
+    "arm": 0.06,
+    "foreArm": 0.05,
+    "hand": 0.04,
+    "neck": 0.06,
+    "thigh": 0.1,
+    "leg": 0.08,
+    "foot": 0.055,
+    "toe": 0.045,
+    "toeEnd": 0.04,
+}
+_HEAD_M: Final = 0.115
 _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")
 
 
@@ -43,7 +61,7 @@ def film_of(posed: RigClip) -> Film:
 
 
 def animate(film: Film, file: Path, *, title: str = "", every: int = 2) -> None:
-    """Write a GIF: side view along the walk (left side red) and view from above with footprints."""
+    """Write a GIF: side view (left limbs orange) and view from above with footprints."""
     from matplotlib.animation import FuncAnimation, PillowWriter
 
     figure = _figure(9.0, 4.2, title or film.rig)
@@ -95,9 +113,9 @@ def _figure(width: float, height: float, title: str) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=80, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
-    figure.suptitle(textwrap.shorten(title, 110), fontsize=9)
+    figure.suptitle(textwrap.shorten(title, 110), fontsize=10, x=0.01, ha="left")
     return figure
 
 
@@ -121,11 +139,52 @@ def _bone_lines(rig_name: str) -> list[tuple[int, int, str]]:
 
 
 def _draw_side(axes: Any, film: Film, frame: int, along: FloatArray, *, shift_m: float) -> None:
-    joints = film.joints_m[frame]
+    """Draw the body from the side; near parts cover far ones."""
+    from matplotlib.patches import Circle, Polygon
+
+    rig, joints = load_rig(film.rig), film.joints_m[frame]
     flat, up = joints[:, :2] @ along + shift_m, joints[:, 2] - film.actor[frame, 2]
-    for a, b, colour in _bone_lines(film.rig):
-        axes.plot([flat[a], flat[b]], [up[a], up[b]], color=colour, lw=2)
-    axes.axhline(0.0, color="#888888", lw=1)
+    depth = joints[:, :2] @ np.array([along[1], -along[0]])
+    scale = _size(film.rig)
+    names = {index: name for name, index in rig.bone_index.items()}
+    bones = sorted(_bone_lines(film.rig), key=lambda bone: -(depth[bone[0]] + depth[bone[1]]))
+    for a, b, colour in bones:
+        part = names[b].removeprefix("crl_").partition("__")[0]
+        outline = _capsule((flat[a], up[a]), (flat[b], up[b]), scale * _RADIUS_M.get(part, 0.05))
+        fill = _SKIN if part in ("hand", "neck") else colour
+        axes.add_patch(Polygon(outline, facecolor=fill, edgecolor="white", linewidth=0.5, zorder=2))
+    head, neck = (
+        np.array([flat[rig.bone_index[name]], up[rig.bone_index[name]]])
+        for name in ("crl_Head__C", "crl_neck__C")
+    )
+    away = head - neck
+    middle = head + scale * 0.08 * away / max(float(np.hypot(*away)), 1e-6)
+    axes.add_patch(
+        Circle(middle, scale * _HEAD_M, facecolor=_SKIN, edgecolor="white", linewidth=0.5, zorder=2)
+    )
+    axes.axhspan(-1.0, 0.0, color=_GROUND, zorder=0)
+    axes.set_facecolor(_SKY)
+
+
+def _size(rig_name: str) -> float:
+    """Height of a rig's head against that of the man."""
+    heights = [
+        load_rig(name).rest_mesh[load_rig(name).bone_index["crl_Head__C"], 2]
+        for name in (rig_name, "man")
+    ]
+    return float(heights[0] / heights[1])
+
+
+def _capsule(first: tuple[float, float], last: tuple[float, float], radius: float) -> FloatArray:
+    """Outline (n, 2) of all points within a radius of a line."""
+    a, b = np.array(first, float), np.array(last, float)
+    heading = float(np.arctan2(*(b - a)[::-1]))
+    turn = np.linspace(-np.pi / 2.0, np.pi / 2.0, 9)
+    ends = [
+        place + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+        for place, angle in ((b, heading + turn), (a, heading + np.pi + turn))
+    ]
+    return np.concatenate(ends)
 
 
 def _draw_above(
@@ -142,7 +201,8 @@ def _draw_above(
         return (points[..., :2] - start) @ along, (points[..., :2] - start) @ left
 
     x, y = flat(film.actor)
-    axes.plot(x, y, color="#bbbbbb", lw=1)
+    axes.set_facecolor(_SKY)
+    axes.plot(x, y, color="#8a93a0", lw=1.2, linestyle=":")
     for name, colour in (("crl_toe__L", _LEFT), ("crl_toe__R", _RIGHT)):
         toe = film.joints_m[: frames[-1] + 1, rig.bone_index[name]]
         height = toe[:, 2] - film.actor[: frames[-1] + 1, 2]
@@ -155,7 +215,7 @@ def _draw_above(
         yaw = film.actor[frame, 3]
         ahead = film.actor[frame, :2] + 0.5 * np.array([np.cos(yaw), np.sin(yaw)])
         tip = flat(ahead)
-        axes.plot([x[frame], tip[0]], [y[frame], tip[1]], color="#27ae60", lw=2)
+        axes.plot([x[frame], tip[0]], [y[frame], tip[1]], color="#009e73", lw=2.5)
     spans = np.array([[x.min(), y.min()], [x.max(), y.max()]])
     middle, half = spans.mean(axis=0), np.ptp(spans, axis=0) / 2.0 + 0.7
     if not fit:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 from PIL import Image
 from synthetic_motion import still, walking
 from typer.testing import CliRunner
@@ -15,6 +16,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.motion.library.building import DEFAULT_POLICIES, on_rigs
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.library.writing import LibraryWriter
+from jaywalk.motion.picture import _capsule
 from jaywalk.motion.review.decisions import (
     ReviewDecision,
     ReviewVerdict,
@@ -51,6 +53,16 @@ def folder(tmp_path_factory):
 def run(*words, text=None):
     arguments = ["motion", "review", *map(str, words)]
     return CliRunner().invoke(app, arguments, input=text)
+
+
+def test_a_body_part_is_drawn_as_wide_as_it_is():
+    """The outline is every point within the radius of the bone, by shapely."""
+    outline = shapely.Polygon(_capsule((0.0, 0.0), (0.3, 0.4), 0.1))
+    want = shapely.LineString([(0.0, 0.0), (0.3, 0.4)]).buffer(0.1)
+    assert outline.area == pytest.approx(want.area, rel=0.02)
+    assert outline.symmetric_difference(want).area < 0.02 * want.area
+    point = shapely.Polygon(_capsule((1.0, 1.0), (1.0, 1.0), 0.1))
+    assert point.area == pytest.approx(np.pi * 0.01, rel=0.03)
 
 
 def test_pictures_show_the_person(tmp_path):
