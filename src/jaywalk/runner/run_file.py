@@ -1,6 +1,6 @@
 """Run files: all options of ``jaywalk run`` in one TOML file.
 
-A run file is told from a scenario file by its key ``suite``. Paths are relative to the current
+The key ``suite`` distinguishes a run file from a scenario file. Paths are relative to the current
 folder, as on the command line.
 """
 
