@@ -151,7 +151,7 @@ def clear_spots(town: str) -> tuple[int, ...]:
         forward = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
         level_m = surface_height(ground, place[0], place[1], place[2])
         clear = True
-        for ahead in np.arange(0.0, _CLEAR_M, 1.5):
+        for ahead in np.arange(0.0, _CLEAR_M, 1.5).tolist():
             for aside in (-1.5, 0.0, 1.5):
                 x = place[0] + ahead * forward[0] - aside * forward[1]
                 y = place[1] + ahead * forward[1] + aside * forward[0]
