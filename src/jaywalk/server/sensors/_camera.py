@@ -235,7 +235,7 @@ class CameraSensor(Sensor):
         key = ("view", pose, self.width, self.height, self.fov_deg)
         seen = scene.shared.get(key)
         if not isinstance(seen, Visible):
-            seen = look(scene.solids, scene.relief, view)
+            seen = look(scene.solids, scene.meshes, scene.relief, view)
             if len(scene.pictures.texels):
                 draw_cut_outs(scene.solids, scene.pictures, view, seen)
             scene.shared[key] = seen

@@ -29,6 +29,22 @@ from jaywalk.server.sensors._figure import (
     put_figure,
     put_vehicle,
 )
+from jaywalk.server.sensors._instances import (
+    Instances,
+    place_actor_meshes,
+    place_posed_mesh,
+    put_instance,
+)
+from jaywalk.server.sensors._mesh import (
+    ActorMeshes,
+    Meshes,
+    MeshLibrary,
+    PosedMeshes,
+    SceneryMeshes,
+    no_actor_meshes,
+    no_posed_meshes,
+    no_scenery_meshes,
+)
 from jaywalk.server.sensors._solids import (
     CAPSULE,
     CYLINDER,
@@ -107,6 +123,7 @@ class SensorScene:
     """Everything a sensor may look at in one tick."""
 
     solids: Solids
+    meshes: Meshes = field(default_factory=lambda: no_meshes())
     relief: Relief
     paint: GroundPaint
     actors: np.ndarray[Any, Any]
@@ -118,6 +135,11 @@ class SensorScene:
     gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
     # Results shared by sensors at the same place; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
+
+
+def no_meshes() -> Meshes:
+    """Return the tables of a scene without meshes."""
+    return Instances(MeshLibrary()).meshes(0, 0, np.zeros((0, 3, 4)), no_posed_meshes())
 
 
 def without_rows(scene: SensorScene, rows: list[int]) -> SensorScene:
@@ -138,6 +160,8 @@ class SceneBuilder:
         raster: RasterLike,
         geo: GeoReference = DEFAULT_REFERENCE,
         faces: NDArray[np.uint8] | None = None,
+        library: MeshLibrary | None = None,
+        scenery_meshes: SceneryMeshes | None = None,
     ) -> None:
         """Prepare the scenery.
 
@@ -147,6 +171,8 @@ class SceneBuilder:
             raster: Labels of the ground.
             geo: Where on the globe.
             faces: Pattern of the picture of each row that is a sign's plate; PLAIN: no picture.
+            library: Models of the scenery and of the actors.
+            scenery_meshes: Models of the scenery; other rows are solids.
         """
         self._relief = measure_relief(ground)
         self._paint = GroundPaint(
@@ -158,9 +184,25 @@ class SceneBuilder:
         self._geo = geo
         solids = empty_solids(len(scenery) * MOST_VEHICLE_PARTS)
         faces = np.zeros(len(scenery), np.uint8) if faces is None else faces
-        count = _place_scenery(solids, scenery, faces) if len(scenery) else 0
-        self._static_count = count
+        shown = scenery_meshes or no_scenery_meshes(len(scenery))
+        self._instances = Instances(library or MeshLibrary())
+        models = int(np.count_nonzero(shown.model >= 0))
+        meshes = self._instances.meshes(0, models, np.zeros((0, 3, 4)), no_posed_meshes())
+        count = 0
+        if len(scenery):
+            count = _place_scenery(solids, scenery, faces, shown.model)
+            _place_scenery_meshes(solids, count, scenery, meshes, self._library_tables(), shown)
+            count += models
+        self._static_count, self._static_meshes = count, models
         self._solids = with_room(solids._replace(used=count), count + 1)
+
+    @property
+    def library(self) -> MeshLibrary:
+        """Models of the scenery and of the actors."""
+        return self._instances.library
+
+    def _library_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        return (self.library.spans(), *self.library.boxes())
 
     def build(
         self,
@@ -172,6 +214,8 @@ class SceneBuilder:
         sky: Sky = Sky(),  # noqa: B008  (immutable)
         pattern_by_row: NDArray[np.uint8] | None = None,
         pictures: Pictures | None = None,
+        actor_meshes: ActorMeshes | None = None,
+        posed: PosedMeshes | None = None,
     ) -> SensorScene:
         """Build the scene of this tick.
 
@@ -184,7 +228,11 @@ class SceneBuilder:
             sky: SceneLight and weather.
             pattern_by_row: Pattern of each prop: PLAIN, or see ``pictures.pattern_of``.
             pictures: Pictures that the patterns refer to.
+            actor_meshes: Models of vehicles, animals and props; other actors are solids.
+            posed: Meshes of people; their limbs are not drawn.
         """
+        actor_meshes = no_actor_meshes(len(actors)) if actor_meshes is None else actor_meshes
+        posed = no_posed_meshes() if posed is None else posed
         limbs = no_limbs() if limbs is None else limbs
         if pattern_by_row is None:
             pattern_by_row = np.zeros(len(actors), np.uint8)
@@ -193,16 +241,38 @@ class SceneBuilder:
         need += FIGURE_PARTS * int(np.count_nonzero(kinds == _WALKER_KIND))
         bodies = (kinds == _VEHICLE_KIND) | (kinds == _PROP_KIND)
         need += MOST_VEHICLE_PARTS * int(np.count_nonzero(bodies))
+        models = int(np.count_nonzero(actor_meshes.model[:rows] >= 0)) + len(posed.row)
+        need += models
         self._solids = with_room(self._solids, need + need // 4)
-        posed = np.zeros(rows, np.bool_)
-        posed[limbs.row] = True
+        meshes = self._instances.meshes(self._static_meshes, models, actor_meshes.part_pose, posed)
+        solid = actor_meshes.model < 0  # rows that are not drawn otherwise
+        solid[posed.row] = False
+        with_limbs = solid.copy()
+        solid[limbs.row] = False
         start = self._static_count
         count = _place_actors(
-            self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, posed
+            self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, solid
         )
-        count = _place_limbs(self._solids, count, actors, limbs, label_by_row, color_by_row)
+        count = _place_limbs(
+            self._solids, count, actors, limbs, label_by_row, color_by_row, with_limbs
+        )
+        count = _place_meshes(
+            self._solids,
+            count,
+            actors,
+            rows,
+            meshes,
+            self._static_meshes,
+            self._library_tables(),
+            actor_meshes,
+            posed,
+            len(self.library.arrays()[0]),
+            label_by_row,
+            color_by_row,
+        )
         return SensorScene(
             solids=self._solids._replace(used=count),
+            meshes=meshes,
             relief=self._relief,
             paint=self._paint,
             actors=actors,
@@ -214,28 +284,71 @@ class SceneBuilder:
 
 
 @kernel
-def _place_scenery(solids: Solids, scenery: np.ndarray[Any, Any], faces: NDArray[np.uint8]) -> int:
+def _scenery_paint(scenery: np.ndarray[Any, Any], index: int) -> Paint:
+    item = scenery[index]
+    # Instance numbers of scenery count down from the top, actor ids count up from the bottom.
+    return Paint(
+        as_int64(item.label),
+        -1,
+        0,
+        65535 - index % 32768,
+        as_int64(item.red),
+        as_int64(item.green),
+        as_int64(item.blue),
+        WINDOWS if item.kind == _BUILDING else PLAIN,
+    )
+
+
+@kernel
+def _place_scenery_meshes(
+    solids: Solids,
+    k: int,
+    scenery: np.ndarray[Any, Any],
+    meshes: Meshes,
+    library: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    shown: SceneryMeshes,
+) -> None:
+    spans, first_box, boxes = library
+    axes = np.empty((3, 3))
+    origin = np.empty(3)
+    instance = 0
+    for index in range(len(scenery)):
+        model = shown.model[index]
+        if model < 0:
+            continue
+        item = scenery[index]
+        fill_axes(axes, 0.0, item.yaw, 0.0)
+        # The middle of a scenery row is that of its box; a model stands on its lower face.
+        origin[0], origin[1], origin[2] = item.x, item.y, item.z - item.ez
+        meshes.span[instance] = spans[model]
+        meshes.slots[instance] = shown.slots[index]
+        meshes.first_part[instance] = -1
+        own = boxes[first_box[model] : first_box[model + 1]]
+        paint = _scenery_paint(scenery, index)
+        put_instance(solids, k, meshes, instance, origin, axes, shown.scale[index], own, paint)
+        k += 1
+        instance += 1
+
+
+@kernel
+def _place_scenery(
+    solids: Solids,
+    scenery: np.ndarray[Any, Any],
+    faces: NDArray[np.uint8],
+    models: NDArray[np.int32],
+) -> int:
     axes = np.empty((3, 3))
     origin = np.empty(3)
     k = 0
     for index in range(len(scenery)):
+        if models[index] >= 0:
+            continue
         item = scenery[index]
         fill_axes(axes, 0.0, item.yaw, 0.0)
         origin[0], origin[1], origin[2] = item.x, item.y, item.z
         half = (item.ex, item.ey, item.ez)
         centre = (0.0, 0.0, 0.0)
-        pattern = WINDOWS if item.kind == _BUILDING else PLAIN
-        # Instance numbers of scenery count down from the top, actor ids count up from the bottom.
-        paint = Paint(
-            as_int64(item.label),
-            -1,
-            0,
-            65535 - index % 32768,
-            as_int64(item.red),
-            as_int64(item.green),
-            as_int64(item.blue),
-            pattern,
-        )
+        paint = _scenery_paint(scenery, index)
         if item.kind == _PARKED_CAR:
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
             continue
@@ -311,13 +424,13 @@ def _place_actors(
     label_by_row: NDArray[np.uint8],
     color_by_row: NDArray[np.uint8],
     pattern_by_row: NDArray[np.uint8],
-    posed: NDArray[np.bool_],
+    solid: NDArray[np.bool_],
 ) -> int:
     axes = np.empty((3, 3))
     origin = np.empty(3)
     for row in range(rows):
         actor = actors[row]
-        if actor.id == 0 or not _VEHICLE_KIND <= actor.kind <= _PROP_KIND:
+        if actor.id == 0 or not solid[row] or not _VEHICLE_KIND <= actor.kind <= _PROP_KIND:
             continue
         fill_axes(axes, actor.pitch, actor.yaw, actor.roll)
         origin[0], origin[1], origin[2] = actor.x, actor.y, actor.z
@@ -325,8 +438,7 @@ def _place_actors(
         half = (actor.ex, actor.ey, actor.ez)
         paint = _actor_paint(actors, row, label_by_row, color_by_row)
         if actor.kind == _WALKER_KIND:
-            if not posed[row]:
-                k = _place_walker(solids, k, actors, row, origin, axes, paint)
+            k = _place_walker(solids, k, actors, row, origin, axes, paint)
         elif is_vehicle_label(paint.label):
             first = k
             k = put_vehicle(solids, k, origin, axes, centre, half, paint)
@@ -372,6 +484,73 @@ def _place_walker(
 
 
 @kernel
+def _person_paint(
+    actors: np.ndarray[Any, Any],
+    row: int,
+    label_by_row: NDArray[np.uint8],
+    color_by_row: NDArray[np.uint8],
+) -> Paint:
+    paint = _actor_paint(actors, row, label_by_row, color_by_row)
+    label = paint.label if paint.label != 0 else PEDESTRIAN
+    return Paint(
+        label,
+        paint.owner,
+        paint.object_id,
+        paint.instance,
+        paint.red,
+        paint.green,
+        paint.blue,
+        PLAIN,
+    )
+
+
+@kernel
+def _place_meshes(
+    solids: Solids,
+    k: int,
+    actors: np.ndarray[Any, Any],
+    rows: int,
+    meshes: Meshes,
+    instance: int,
+    library: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    shown: ActorMeshes,
+    posed: PosedMeshes,
+    first_point: int,
+    label_by_row: NDArray[np.uint8],
+    color_by_row: NDArray[np.uint8],
+) -> int:
+    """Write the models of actors and of posed people after the other solids."""
+    axes = np.empty((3, 3))
+    origin = np.empty(3)
+    for row in range(rows):
+        actor = actors[row]
+        if shown.model[row] < 0 or actor.id == 0:
+            continue
+        fill_axes(axes, actor.pitch, actor.yaw, actor.roll)
+        # The origin of a model lies on the ground: for vehicles that is the actor's own origin.
+        drop = actor.cz - actor.ez if actor.kind == _WALKER_KIND else 0.0
+        for i in range(3):
+            origin[i] = (actor.x if i == 0 else actor.y if i == 1 else actor.z) + axes[2, i] * drop
+        paint = _actor_paint(actors, row, label_by_row, color_by_row)
+        place_actor_meshes(solids, k, meshes, instance, row, (origin, axes), library, shown, paint)
+        solids.lamps[k] = actor.light_flags
+        k += 1
+        instance += 1
+    for index in range(len(posed.row)):
+        row = as_int64(posed.row[index])
+        span = library[0][posed.model[index]]
+        paint = _person_paint(actors, row, label_by_row, color_by_row)
+        first_point = place_posed_mesh(
+            solids, k, meshes, instance, span, first_point, posed.slots[index], paint
+        )
+        if actors[row].id == 0:
+            continue
+        k += 1
+        instance += 1
+    return k
+
+
+@kernel
 def _place_limbs(
     solids: Solids,
     k: int,
@@ -379,25 +558,15 @@ def _place_limbs(
     limbs: Limbs,
     label_by_row: NDArray[np.uint8],
     color_by_row: NDArray[np.uint8],
+    shown: NDArray[np.bool_],
 ) -> int:
     axes = np.eye(3)
     origin = np.zeros(3)
     for index in range(len(limbs.row)):
         row = as_int64(limbs.row[index])
-        if actors[row].id == 0:
+        if actors[row].id == 0 or not shown[row]:
             continue
-        paint = _actor_paint(actors, row, label_by_row, color_by_row)
-        if paint.label == 0:
-            paint = Paint(
-                PEDESTRIAN,
-                paint.owner,
-                paint.object_id,
-                paint.instance,
-                paint.red,
-                paint.green,
-                paint.blue,
-                PLAIN,
-            )
+        paint = _person_paint(actors, row, label_by_row, color_by_row)
         a, b = limbs.start[index], limbs.end[index]
         put_rod(
             solids,

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag, VehicleLight
 from jaywalk.server.sensors._intersect import ROUND, solid_normal
+from jaywalk.server.sensors._materials import MATERIAL_COLORS, MATERIAL_SLOT
+from jaywalk.server.sensors._mesh import Meshes, mesh_surface
 from jaywalk.server.sensors._scene import GroundPaint, SensorScene, Sky
 from jaywalk.server.sensors._solids import (
     BUS_WINDOWS,
@@ -21,6 +23,7 @@ from jaywalk.server.sensors._solids import (
     GLASS,
     HULL,
     LOWER,
+    MESH,
     PICTURE,
     PLAIN,
     UPPER,
@@ -199,7 +202,7 @@ def rgb_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
     colors = (PALETTE, GLASS_COLORS, COLORS)
-    _shade(scene.solids, scene.pictures, scene.paint, colors, light, view, seen, out)
+    _shade(scene.solids, scene.meshes, scene.pictures, scene.paint, colors, light, view, seen, out)
     return out
 
 
@@ -222,7 +225,7 @@ def depth_picture(view: CameraView, seen: Visible) -> NDArray[np.uint8]:
 def normal_picture(scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
     """Surface normals in the world frame, each axis from -1..1 onto 0..255 (red is x)."""
     out = np.empty((view.height, view.width, 4), np.uint8)
-    _code_normals(scene.solids, scene.relief, view, seen, out)
+    _code_normals(scene.solids, scene.meshes, scene.relief, view, seen, out)
     return out
 
 
@@ -295,7 +298,12 @@ def ground_normal(relief: Relief, x: float, y: float, z: float) -> tuple[float, 
 
 @kernel
 def _code_normals(
-    solids: Solids, relief: Relief, view: CameraView, seen: Visible, out: NDArray[np.uint8]
+    solids: Solids,
+    meshes: Meshes,
+    relief: Relief,
+    view: CameraView,
+    seen: Visible,
+    out: NDArray[np.uint8],
 ) -> None:
     form = solids.form
     for v in range(view.height):
@@ -318,6 +326,10 @@ def _code_normals(
                 z = view.origin[2] + t * dz
                 if surface == GROUND:
                     nx, ny, nz = ground_normal(relief, x, y, z)
+                elif solids.shape[k] == MESH:
+                    nx, ny, nz, _, _, _ = mesh_surface(
+                        meshes, form, k, solids.mesh[k], seen.triangle[v, u], x, y, z
+                    )
                 else:
                     nx, ny, nz = solid_normal(form, solids.shape, k, part, x, y, z)
             out[v, u, 2] = as_int64(127.5 + 127.5 * nx + 0.5)
@@ -378,8 +390,24 @@ def _shows_picture(pattern: int, part: int) -> bool:
 
 
 @kernel
+def _mesh_color(
+    meshes: Meshes, color: NDArray[np.uint8], k: int, instance: int, material: int
+) -> tuple[int, int, int]:
+    """Colour of a material on an instance: its own, the actor's or that of the table."""
+    slot = MATERIAL_SLOT[material]
+    if slot >= 0 and meshes.slots[instance, slot, 3] != 0:
+        own = meshes.slots[instance, slot]
+        return own[0], own[1], own[2]
+    if slot == 0:
+        return color[k, 0], color[k, 1], color[k, 2]
+    table = MATERIAL_COLORS[material]
+    return table[0], table[1], table[2]
+
+
+@kernel
 def _shade(
     solids: Solids,
+    meshes: Meshes,
     pictures: Pictures,
     paint: GroundPaint,
     colors: tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]],
@@ -432,7 +460,13 @@ def _shade(
                             r, g, b, _ = ink_at(pictures, form, pattern, k, part, place, pixel_m)
                     elif pattern != PLAIN and _shows_glass(form, pattern, k, part, x, y, z):
                         r, g, b = glass[pattern, 0], glass[pattern, 1], glass[pattern, 2]
-                    if shines(lamp):
+                    if solids.shape[k] == MESH:
+                        nx, ny, nz, _, _, material = mesh_surface(
+                            meshes, form, k, solids.mesh[k], seen.triangle[v, u], x, y, z
+                        )
+                        shade = _lit(light, nx, ny, nz)
+                        r, g, b = _mesh_color(meshes, solids.color, k, solids.mesh[k], material)
+                    elif shines(lamp):
                         shade = 1.0
                     elif part < ROUND:
                         shade = face_light[surface]

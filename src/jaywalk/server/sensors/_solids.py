@@ -38,6 +38,7 @@ BOX: Final = 0
 CYLINDER: Final = 1  # half: radius, radius, half height along the third axis
 SPHERE: Final = 2  # half: radius three times
 CAPSULE: Final = 3  # half: radius, radius, half length of the segment along the third axis
+MESH: Final = 4  # half: of the box around an instance of a model, see ``_mesh``
 # Columns of ``form``: 0-2 centre; 3-5, 6-8, 9-11 unit vectors of the local axes in the world;
 # 12-14 half extents; 15 radius of the bounding sphere. One array keeps kernel calls cheap.
 FORM: Final = 16
@@ -64,6 +65,7 @@ class Solids(NamedTuple):
     color: NDArray[np.uint8]  # (n, 3): red, green, blue
     pattern: NDArray[np.uint8]
     lamps: NDArray[np.uint32]  # lamps of vehicles that are on: see lamps.py
+    mesh: NDArray[np.int32]  # row of the instance tables of ``Meshes``, -1 if not a mesh
 
 
 class Paint(NamedTuple):
@@ -92,6 +94,7 @@ def empty_solids(capacity: int) -> Solids:
         np.zeros((capacity, 3), np.uint8),
         np.zeros(capacity, np.uint8),
         np.zeros(capacity, np.uint32),
+        np.full(capacity, -1, np.int32),
     )
 
 
@@ -135,6 +138,7 @@ def _put_paint(solids: Solids, k: int, paint: Paint) -> None:
     solids.color[k, 2] = paint.blue
     solids.pattern[k] = paint.pattern
     solids.lamps[k] = 0
+    solids.mesh[k] = -1
 
 
 @kernel

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.server.sensors._intersect import ray_solid
-from jaywalk.server.sensors._solids import BOX, CAPSULE, CUT_OUT, SPHERE, Solids, kernel
+from jaywalk.server.sensors._mesh import Meshes
+from jaywalk.server.sensors._solids import BOX, CAPSULE, CUT_OUT, MESH, SPHERE, Solids, kernel
 from jaywalk.server.sensors._terrain import Relief, ground_height, ray_ground
+from jaywalk.server.sensors._triangles import draw_meshes
 
 SKY: Final = -2
 GROUND: Final = -1  # anything else is solid * 8 + part of its surface
@@ -45,6 +47,7 @@ class Visible(NamedTuple):
 
     surface: NDArray[np.int32]  # (height, width)
     inverse_depth: NDArray[np.float32]  # (height, width), 1/m; 0 for the sky
+    triangle: NDArray[np.int32]  # (height, width): of ``Meshes``, where the surface is a mesh
 
 
 def focal_length_px(width: int, fov_deg: float) -> float:
@@ -52,14 +55,25 @@ def focal_length_px(width: int, fov_deg: float) -> float:
     return 0.5 * width / math.tan(math.radians(fov_deg) / 2.0)
 
 
-def look(solids: Solids, relief: Relief, view: CameraView) -> Visible:
+def look(solids: Solids, meshes: Meshes, relief: Relief, view: CameraView) -> Visible:
     """Find the nearest surface in every pixel; cut-out pictures are drawn afterwards."""
     seen = Visible(
         np.full((view.height, view.width), SKY, np.int32),
         np.zeros((view.height, view.width), np.float32),
+        np.empty((view.height, view.width), np.int32),
     )
     _draw_ground(relief, view, seen)
     _draw_solids(solids, view, seen)
+    draw_meshes(
+        solids,
+        meshes,
+        view.origin,
+        view.axes,
+        (view.width, view.height),
+        view.focal_px,
+        (0, view.height),
+        *seen,
+    )
     return seen
 
 
@@ -202,7 +216,7 @@ def _draw_solids(solids: Solids, view: CameraView, seen: Visible) -> None:
             if solids.pattern[k] >= CUT_OUT:
                 continue
             _draw_box(solids, k, view, (x, y, z), points, seen)
-        else:
+        elif solids.shape[k] != MESH:
             _draw_round(solids, k, view, (x, y, z), seen)
 
 

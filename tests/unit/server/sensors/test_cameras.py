@@ -131,7 +131,7 @@ def test_picture_agrees_with_rays_at_any_attitude(world):
             *generator.uniform([-6, -6, 0.5], [6, 6, 4]), *generator.uniform(-0.6, 0.6, 3) * 2
         )
         view = make_view(pose)
-        seen = look(solids, scene.relief, view)
+        seen = look(solids, scene.meshes, scene.relief, view)
         for v, u in generator.integers(0, [120, 160], (400, 2)):
             ray = pixel_ray(view, u + 0.5, v + 0.5)
             best = ray_ground(scene.relief, pose[:3], ray, 0.0, 1000.0)
@@ -167,7 +167,7 @@ def test_hills_are_right_within_decimetres(world, hills):
         x, y = generator.uniform(-60, 60, 2)
         z = surface_height(hills, x, y, 0.0) + 1.8
         view = make_view(SensorPose(x, y, z, -0.1, generator.uniform(-3, 3), 0.05), 320, 200)
-        seen = look(scene.solids, scene.relief, view)
+        seen = look(scene.solids, scene.meshes, scene.relief, view)
         checked = 0
         for v, u in generator.integers(0, [200, 320], (300, 2)):
             if seen.surface[v, u] != GROUND:

@@ -1,0 +1,362 @@
+"""Draws meshes into the visibility buffers of a camera.
+
+Corners are rounded to 1/256 pixel and edges are tested in whole numbers: triangles that share an
+edge leave no hole between them, and no pixel belongs to both. Depth follows the exact plane of the
+triangle. A band of rows can be drawn alone; it is the same as in the whole picture.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaywalk.server.sensors._leaves import leaf_there
+from jaywalk.server.sensors._mesh import (
+    END_TRIANGLE,
+    FIRST_POINT,
+    FIRST_TRIANGLE,
+    LEVEL_M,
+    LEVELS,
+    SHIFT,
+    Meshes,
+    corner_shares,
+    most_points,
+    place_points,
+)
+from jaywalk.server.sensors._solids import MESH, Solids, kernel
+
+MESH_PART: Final = 7  # last three bits of ``Visible.surface`` where a mesh is seen
+_NEAR_M: Final = 0.05
+_FAR_M: Final = 1000.0
+_STEPS: Final = 256  # of a pixel, to which corners are rounded
+_GUARD_PX: Final = float(1 << 20)  # corners farther out are clipped first
+_LEVEL_FOCAL_PX: Final = 512.0  # the focal length for which the distances of levels hold
+
+
+@kernel
+def draw_meshes(
+    solids: Solids,
+    meshes: Meshes,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    size: tuple[int, int],
+    focal_px: float,
+    rows: tuple[int, int],
+    surface: NDArray[np.int32],
+    inverse_depth: NDArray[np.float32],
+    triangle: NDArray[np.int32],
+) -> None:
+    """Draw the rows ``rows[0]`` to ``rows[1]`` of all meshes in front of what was drawn before."""
+    form = solids.form
+    width, height = size
+    seen = np.empty((most_points(meshes), 3))
+    spot = np.empty((len(seen), 2), np.int64)
+    turn = np.empty((3, 3))
+    centre = np.empty(3)
+    polygon, clipped = np.empty((12, 3)), np.empty((12, 3))
+    for k in range(solids.used):
+        if solids.shape[k] != MESH or _inside(form, k, origin):
+            continue
+        for i in range(3):
+            centre[i] = 0.0
+            for j in range(3):
+                centre[i] += axes[i, j] * (form[k, j] - origin[j])
+        if not _in_sight(centre, form[k, 15], size, focal_px, rows):
+            continue
+        distance = math.sqrt(centre[0] ** 2 + centre[1] ** 2 + centre[2] ** 2)
+        instance = solids.mesh[k]
+        level = 0
+        while level < LEVELS - 1 and distance * _LEVEL_FOCAL_PX > LEVEL_M[level] * focal_px:
+            level += 1
+        for i in range(3):
+            for j in range(3):
+                total = 0.0
+                for m in range(3):
+                    total += axes[i, m] * form[k, 3 + 3 * j + m]
+                turn[i, j] = total
+            centre[i] = 0.0
+            for m in range(3):
+                centre[i] += axes[i, m] * (meshes.origin[instance, m] - origin[m])
+        count = place_points(meshes, instance, level, turn, (centre[0], centre[1], centre[2]), seen)
+        # A mark in the first coordinate sends the triangle to the clipper.
+        for p in range(count):
+            if seen[p, 0] >= _NEAR_M:
+                u = 0.5 * width + focal_px * seen[p, 1] / seen[p, 0]
+                v = 0.5 * height - focal_px * seen[p, 2] / seen[p, 0]
+                if abs(u) < _GUARD_PX and abs(v) < _GUARD_PX:
+                    spot[p, 0] = math.floor(u * _STEPS + 0.5)
+                    spot[p, 1] = math.floor(v * _STEPS + 0.5)
+                    continue
+            spot[p, 0] = _UNKNOWN
+        _draw_instance(
+            meshes, instance, level, k * 8 + MESH_PART, seen, spot, (width, height), focal_px, rows,
+            polygon, clipped, surface, inverse_depth, triangle,
+        )  # fmt: skip
+
+
+_UNKNOWN: Final = -(1 << 40)
+
+
+@kernel
+def _inside(form: NDArray[np.float64], k: int, origin: NDArray[np.float64]) -> bool:
+    """Return whether the camera is in the box of an instance: it then sees through it."""
+    for axis in range(3):
+        along = 0.0
+        for m in range(3):
+            along += form[k, 3 + 3 * axis + m] * (origin[m] - form[k, m])
+        if abs(along) > form[k, 12 + axis]:
+            return False
+    return True
+
+
+@kernel
+def _in_sight(
+    centre: NDArray[np.float64],
+    r: float,
+    size: tuple[int, int],
+    focal_px: float,
+    rows: tuple[int, int],
+) -> bool:
+    """Return whether a ball, given in the camera frame, may reach into some rows of the picture."""
+    x, y, z = centre[0], centre[1], centre[2]
+    if x + r < _NEAR_M or x - r > _FAR_M:
+        return False
+    across, down = 0.5 * size[0] / focal_px, 0.5 * size[1] / focal_px
+    if abs(y) - across * x > r * math.sqrt(1.0 + across * across):
+        return False
+    if abs(z) - down * x > r * math.sqrt(1.0 + down * down):
+        return False
+    if x - r <= _NEAR_M:
+        return True
+    near, far = x - r, x + r
+    top = 0.5 * size[1] - focal_px * (z + r) / (near if z + r > 0.0 else far)
+    bottom = 0.5 * size[1] - focal_px * (z - r) / (near if z - r < 0.0 else far)
+    return bool(top <= rows[1] + 1.0 and bottom >= rows[0] - 1.0)
+
+
+@kernel
+def _draw_instance(
+    meshes: Meshes,
+    instance: int,
+    level: int,
+    code: int,
+    seen: NDArray[np.float64],
+    spot: NDArray[np.int64],
+    size: tuple[int, int],
+    focal_px: float,
+    rows: tuple[int, int],
+    polygon: NDArray[np.float64],
+    clipped: NDArray[np.float64],
+    surface: NDArray[np.int32],
+    inverse_depth: NDArray[np.float32],
+    triangle: NDArray[np.int32],
+) -> None:
+    span = meshes.span[instance, level]
+    # Triangles count from the model's first point; a posed instance keeps that order.
+    first = span[FIRST_POINT] - span[SHIFT]
+    corners, cut_out, uv = meshes.triangles, meshes.cut_out, meshes.uv
+    for t in range(span[FIRST_TRIANGLE], span[END_TRIANGLE]):
+        a, b, c = corners[t, 0] - first, corners[t, 1] - first, corners[t, 2] - first
+        ua, ub, uc = spot[a, 0], spot[b, 0], spot[c, 0]
+        if ua != _UNKNOWN and ub != _UNKNOWN and uc != _UNKNOWN:
+            va, vb, vc = spot[a, 1], spot[b, 1], spot[c, 1]
+            if max(ua, ub, uc) < 0 or min(ua, ub, uc) > size[0] * _STEPS:
+                continue
+            if max(va, vb, vc) < rows[0] * _STEPS or min(va, vb, vc) > rows[1] * _STEPS:
+                continue
+            _fill(
+                seen, a, b, c, (ua, va), (ub, vb), (uc, vc), size, focal_px, rows,
+                code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+            )  # fmt: skip
+            continue
+        for m in range(3):
+            polygon[0, m], polygon[1, m], polygon[2, m] = seen[a, m], seen[b, m], seen[c, m]
+        count = _clip(polygon, clipped, 3, size, focal_px)
+        for i in range(1, count - 1):
+            _fill(
+                seen, a, b, c,
+                _spot(polygon, 0, size, focal_px),
+                _spot(polygon, i, size, focal_px),
+                _spot(polygon, i + 1, size, focal_px),
+                size, focal_px, rows, code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+            )  # fmt: skip
+
+
+@kernel
+def _spot(
+    polygon: NDArray[np.float64], i: int, size: tuple[int, int], focal_px: float
+) -> tuple[int, int]:
+    u = 0.5 * size[0] + focal_px * polygon[i, 1] / polygon[i, 0]
+    v = 0.5 * size[1] - focal_px * polygon[i, 2] / polygon[i, 0]
+    return math.floor(u * _STEPS + 0.5), math.floor(v * _STEPS + 0.5)
+
+
+@kernel
+def _clip(
+    polygon: NDArray[np.float64],
+    spare: NDArray[np.float64],
+    count: int,
+    size: tuple[int, int],
+    focal_px: float,
+) -> int:
+    """Cut a polygon at the near plane and a little outside the picture; return its corners."""
+    across, down = 0.5 * (size[0] + 8.0) / focal_px, 0.5 * (size[1] + 8.0) / focal_px
+    for plane in range(5):
+        # Inside: shift + nx x + ny y + nz z >= 0.
+        nx, ny, nz, shift = 1.0, 0.0, 0.0, -_NEAR_M
+        if plane >= 1:
+            shift = 0.0
+            nx = across if plane <= 2 else down
+            ny = (1.0 if plane == 1 else -1.0) if plane <= 2 else 0.0
+            nz = (1.0 if plane == 3 else -1.0) if plane >= 3 else 0.0
+        kept = 0
+        for i in range(count):
+            j = (i + 1) % count
+            here = shift + nx * polygon[i, 0] + ny * polygon[i, 1] + nz * polygon[i, 2]
+            there = shift + nx * polygon[j, 0] + ny * polygon[j, 1] + nz * polygon[j, 2]
+            if here >= 0.0:
+                for m in range(3):
+                    spare[kept, m] = polygon[i, m]
+                kept += 1
+            if (here >= 0.0) != (there >= 0.0):
+                # From the inner to the outer corner: the same for both triangles at an edge.
+                inner, outer = (i, j) if here >= 0.0 else (j, i)
+                start, end = (here, there) if here >= 0.0 else (there, here)
+                share = start / (start - end)
+                for m in range(3):
+                    gap = polygon[outer, m] - polygon[inner, m]
+                    spare[kept, m] = polygon[inner, m] + share * gap
+                if plane == 0:
+                    spare[kept, 0] = _NEAR_M
+                kept += 1
+        count = kept
+        for i in range(count):
+            for m in range(3):
+                polygon[i, m] = spare[i, m]
+        if count < 3:
+            return 0
+    return count
+
+
+@kernel
+def _edge(a: tuple[int, int], b: tuple[int, int], u: int, v: int) -> tuple[int, int, int]:
+    """Return value of an edge at a point, and its growth per pixel to the right and downwards.
+
+    At least 0: inside. The rule for points on the edge gives each to one of two neighbours.
+    """
+    du, dv = b[0] - a[0], b[1] - a[1]
+    value = du * (v - a[1]) - dv * (u - a[0])
+    if not (dv < 0 or (dv == 0 and du > 0)):
+        value -= 1
+    return value, -dv * _STEPS, du * _STEPS
+
+
+@kernel
+def _fill(
+    seen: NDArray[np.float64],
+    a: int,
+    b: int,
+    c: int,
+    spot_a: tuple[int, int],
+    spot_b: tuple[int, int],
+    spot_c: tuple[int, int],
+    size: tuple[int, int],
+    focal_px: float,
+    rows: tuple[int, int],
+    code: int,
+    t: int,
+    cut_out: bool,
+    uv: NDArray[np.float32],
+    surface: NDArray[np.int32],
+    inverse_depth: NDArray[np.float32],
+    triangle: NDArray[np.int32],
+) -> None:
+    """Fill the pixels whose centres lie between three corners on the plane of a triangle."""
+    half = _STEPS // 2
+    left = max((min(spot_a[0], spot_b[0], spot_c[0]) + half - 1) // _STEPS, 0)
+    right = min((max(spot_a[0], spot_b[0], spot_c[0]) - half) // _STEPS, size[0] - 1)
+    top = max((min(spot_a[1], spot_b[1], spot_c[1]) + half - 1) // _STEPS, rows[0])
+    bottom = min((max(spot_a[1], spot_b[1], spot_c[1]) - half) // _STEPS, rows[1] - 1)
+    if left > right or top > bottom:
+        return
+    area = (spot_b[0] - spot_a[0]) * (spot_c[1] - spot_a[1]) - (spot_b[1] - spot_a[1]) * (
+        spot_c[0] - spot_a[0]
+    )
+    if area == 0:
+        return
+    if area < 0:
+        spot_b, spot_c = spot_c, spot_b
+    u0, v0 = left * _STEPS + half, top * _STEPS + half
+    e0, e0u, e0v = _edge(spot_a, spot_b, u0, v0)
+    e1, e1u, e1v = _edge(spot_b, spot_c, u0, v0)
+    e2, e2u, e2v = _edge(spot_c, spot_a, u0, v0)
+    ax, ay, az = seen[a, 0], seen[a, 1], seen[a, 2]
+    bx, by, bz = seen[b, 0], seen[b, 1], seen[b, 2]
+    cx, cy, cz = seen[c, 0], seen[c, 1], seen[c, 2]
+    # 1/x is linear in the picture: n.(1, y/x, z/x) / (n.p) for any point p of the plane.
+    nx = (by - ay) * (cz - az) - (bz - az) * (cy - ay)
+    ny = (bz - az) * (cx - ax) - (bx - ax) * (cz - az)
+    nz = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    reach = nx * ax + ny * ay + nz * az
+    # Rounded corners reach a little beyond the triangle; depth does not.
+    nearest = 1.0 / max(min(ax, bx, cx), _NEAR_M)
+    farthest = 1.0 / max(ax, bx, cx)
+    if abs(reach) > 1e-12:
+        du, dv = ny / (focal_px * reach), -nz / (focal_px * reach)
+        at_zero = nx / reach - du * 0.5 * size[0] - dv * 0.5 * size[1]
+    else:
+        du, dv, at_zero = 0.0, 0.0, farthest
+    for v in range(top, bottom + 1):
+        first, last = left, right
+        for e, step in ((e0, e0u), (e1, e1u), (e2, e2u)):
+            if step > 0:
+                first = max(first, left + (-e + step - 1) // step)
+            elif step < 0:
+                last = min(last, left + e // -step if e >= 0 else left - 1)
+            elif e < 0:
+                last = left - 1
+        base = at_zero + dv * (v + 0.5) + du * 0.5
+        depth_row = inverse_depth[v]
+        for u in range(first, last + 1):
+            inverse = min(max(base + du * u, farthest), nearest)
+            value = np.float32(inverse)
+            if value > depth_row[u]:
+                if cut_out and not _there(seen, a, b, c, u, v, inverse, size, focal_px, uv, t):
+                    continue
+                depth_row[u] = value
+                surface[v, u] = code
+                triangle[v, u] = t
+        e0, e1, e2 = e0 + e0v, e1 + e1v, e2 + e2v
+
+
+@kernel
+def _there(
+    seen: NDArray[np.float64],
+    a: int,
+    b: int,
+    c: int,
+    u: int,
+    v: int,
+    inverse: float,
+    size: tuple[int, int],
+    focal_px: float,
+    uv: NDArray[np.float32],
+    t: int,
+) -> bool:
+    """Return whether a cut-out triangle has something in a pixel."""
+    x = 1.0 / inverse
+    y, z = x * (u + 0.5 - 0.5 * size[0]) / focal_px, x * (0.5 * size[1] - v - 0.5) / focal_px
+    second, third = corner_shares(
+        seen[a, 0], seen[a, 1], seen[a, 2],
+        seen[b, 0], seen[b, 1], seen[b, 2],
+        seen[c, 0], seen[c, 1], seen[c, 2],
+        x, y, z,
+    )  # fmt: skip
+    first = 1.0 - second - third
+    return leaf_there(
+        first * uv[t, 0, 0] + second * uv[t, 1, 0] + third * uv[t, 2, 0],
+        first * uv[t, 0, 1] + second * uv[t, 1, 1] + third * uv[t, 2, 1],
+    )
