@@ -19,6 +19,7 @@ I8: Final = pa.int8()
 I16: Final = pa.int16()
 I32: Final = pa.int32()
 U8: Final = pa.uint8()
+U16: Final = pa.uint16()
 U32: Final = pa.uint32()
 F32: Final = pa.float32()
 F64: Final = pa.float64()
@@ -46,13 +47,18 @@ WAYPOINT: Final = pa.struct(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: its meaning, and whether a value may be missing."""
+    """One column: its meaning, and whether a value may be missing.
+
+    A ``later`` column was added to an existing schema version: a file without it reads as null,
+    and the record hash covers the column only where it has values.
+    """
 
     name: str
     type: pa.DataType
     meaning: str
     nullable: bool = False
     hashed: bool = True
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +91,10 @@ def _col(name: str, kind: pa.DataType, meaning: str, null: bool = False) -> Colu
 
 def _opt(name: str, kind: pa.DataType, meaning: str) -> Column:
     return _col(name, kind, meaning, null=True)
+
+
+def _later(name: str, kind: pa.DataType, meaning: str) -> Column:
+    return Column(name=name, type=kind, meaning=meaning, nullable=True, later=True)
 
 
 def _group(
@@ -272,6 +282,27 @@ STATES: Final = Table(
             F32,
             "walker: weight of the clip over the one before it, 0 to 1",
         ),
+        _later(
+            c.GAZE_YAW_DEG, F32, "reacting person: turn of the head from the body, positive right"
+        ),
+        _later(c.GAZE_PITCH_DEG, F32, "reacting person: turn of the head, positive upward"),
+        _later(c.GAZE_ACTOR, U32, "reacting person: vehicle that they look at"),
+        _later(
+            c.ATTENTION,
+            U8,
+            "reacting person: 0 no vehicle in mind, 1 noticed from the corner of the eye, 2 looks, "
+            "3 on the phone",
+        ),
+        _later(
+            c.DECISION,
+            U8,
+            "reacting person: 0 none, 1 wants to cross, 2 waits, 3 committed, 4 yields, 5 hurries, "
+            "6 steps back, 7 evades",
+        ),
+        _later(c.EVIDENCE, F32, "reacting person: evidence for stepping out; goes above 0.5"),
+        _later(c.PERCEIVED_GAP_S, F32, "reacting person: time gap that they perceive"),
+        _later(c.PERCEIVED_ACTOR, U32, "reacting person: vehicle of that gap"),
+        _later(c.PEOPLE_GROUP, U16, "reacting person: number of their group; null: alone"),
     ),
 )
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.record import columns as c
 from jaywalk.record._contacts import MERGE_S, Hit, find_contacts, join_hits
 from jaywalk.record.episode import Episode
@@ -24,9 +26,12 @@ from jaywalk.record.rows import (
     KIND_VEHICLE,
     KIND_WALKER,
     MOTION_COLUMNS,
+    NO_ACTOR,
     NO_CLIP,
-    STATE_DTYPE,
+    NO_GROUP,
+    Rows,
     actor_row,
+    blank_states,
     chassis_row,
     kind_of,
     mount_row,
@@ -42,6 +47,30 @@ _NO_DRIVE: Final = (0.0, 0.0, 0.0, 0.0)
 
 Vector = tuple[float, float, float]
 FetchActors = Callable[[list[int]], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reacting:
+    """Perception and decisions of reacting people at one tick, one row a person.
+
+    Attributes:
+        ids: Server ids of the people.
+        gaze_deg: (n, 2) yaw and pitch of the head against the body.
+        gaze_id: Server ids of the vehicles they look at; 0: none.
+        perceived_id: Server ids of the vehicles of the perceived gaps; 0: none.
+        perceived_gap_s: Infinite: no gap is perceived.
+        group: -1: alone.
+    """
+
+    ids: IntArray
+    gaze_deg: FloatArray
+    gaze_id: IntArray
+    attention: IntArray
+    decision: IntArray
+    evidence: FloatArray
+    perceived_gap_s: FloatArray
+    perceived_id: IntArray
+    group: IntArray
 
 
 class _Known:
@@ -66,6 +95,7 @@ class EpisodeCapture:
         writer: For rows only the caller knows: ego, forecasts, debug, route, events.
         lamps: Server id -> lamp flags, as last asked for.
         pose_states: Server id -> (clip, phase, blend) of posed walkers at the present tick.
+        reactions: People who react, at the present tick; None: nobody does.
         intended_classes: Server id -> class of a person's planned behaviour.
         first_ego_place_m: Position at which the ego was first seen (x, y).
     """
@@ -82,6 +112,7 @@ class EpisodeCapture:
         self.ego_id = ego_id
         self.lamps: Mapping[int, int] = {}
         self.pose_states: Mapping[int, tuple[str, float, float]] = {}
+        self.reactions: Reacting | None = None
         self.intended_classes: Mapping[int, str] = {}
         self.first_frame: int | None = None
         self.first_elapsed_s = 0.0
@@ -99,6 +130,7 @@ class EpisodeCapture:
         self._ego_velocity: dict[int, tuple[float, float]] = {}
         self._floats: list[float] = []
         self._wholes: list[int] = []
+        self._reactions: list[tuple[int, Reacting]] = []  # by tick
         self._rows = 0
 
     def observe(self, snapshot: Any) -> bool:
@@ -116,6 +148,8 @@ class EpisodeCapture:
         self.writer.add_tick(tick, time_s, stamp.delta_seconds)
         if not self._follow(snapshot, tick):
             self._rescan_actors(snapshot, tick)
+        if self.reactions is not None:
+            self._reactions.append((tick, self.reactions))
         if self._rows >= _FLUSH_ROWS:
             self._flush()
         return True
@@ -291,15 +325,46 @@ class EpisodeCapture:
     def _flush(self) -> None:
         if not self._rows:
             return
-        rows = np.zeros(self._rows, STATE_DTYPE)
+        rows = blank_states(self._rows)
         floats = np.array(self._floats, np.float32).reshape(self._rows, -1)
         for k, name in enumerate((*MOTION_COLUMNS, *CONTROL_COLUMNS)):
             rows[name] = floats[:, k]
         wholes = np.array(self._wholes, np.int64).reshape(self._rows, -1)
         for k, name in enumerate(INTEGER_COLUMNS):
             rows[name] = wholes[:, k]
+        self._add_reactions(rows)
         self.writer.add_states(rows)
         self._floats, self._wholes, self._rows = [], [], 0
+
+    def _add_reactions(self, rows: Rows) -> None:
+        """Write what reacting people perceive and decide into the state rows of a flush."""
+        if not self._reactions:
+            return
+        keys = rows[c.TICK].astype(np.int64) * 2**32 + rows[c.ACTOR]
+        order = np.argsort(keys, kind="stable")
+        for tick, people in self._reactions:
+            wanted = tick * 2**32 + self._numbers(people.ids)
+            at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+            found = keys[at] == wanted
+            at = at[found]
+            gap = people.perceived_gap_s
+            rows[c.GAZE_YAW_DEG][at] = people.gaze_deg[found, 0]
+            rows[c.GAZE_PITCH_DEG][at] = people.gaze_deg[found, 1]
+            rows[c.GAZE_ACTOR][at] = self._numbers(people.gaze_id)[found]
+            rows[c.ATTENTION][at] = people.attention[found]
+            rows[c.DECISION][at] = people.decision[found]
+            rows[c.EVIDENCE][at] = people.evidence[found]
+            rows[c.PERCEIVED_GAP_S][at] = np.where(np.isfinite(gap), gap, np.nan)[found]
+            rows[c.PERCEIVED_ACTOR][at] = self._numbers(people.perceived_id)[found]
+            rows[c.PEOPLE_GROUP][at] = np.where(people.group < 0, NO_GROUP, people.group)[found]
+        self._reactions = []
+
+    def _numbers(self, server_ids: IntArray) -> IntArray:
+        """Numbers in the record; ``NO_ACTOR`` for ids that are not known."""
+        known = self._known
+        return np.array(
+            [known[k].number if k in known else NO_ACTOR for k in server_ids.tolist()], np.int64
+        )
 
     def number_of(self, server_id: int) -> int | None:
         """Number in the record of an actor of the server."""

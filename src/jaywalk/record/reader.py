@@ -28,7 +28,12 @@ class Record:
 
     def table(self, name: str) -> pl.LazyFrame:
         """A table by name."""
-        return pl.scan_parquet(self.folder / BY_NAME[name].file_name, glob=False)
+        table = BY_NAME[name]
+        path = self.folder / table.file_name
+        if not any(column.later for column in table.columns):
+            return pl.scan_parquet(path, glob=False)
+        schema = pl.DataFrame(table.arrow.empty_table()).schema
+        return pl.scan_parquet(path, glob=False, schema=schema, missing_columns="insert")
 
     @property
     def ticks(self) -> pl.LazyFrame:
@@ -171,6 +176,8 @@ def _check_table(folder: Path, table: Table, episode: Episode) -> None:
         ) from problem
     for column in table.columns:
         where = schema.get_field_index(column.name)
+        if where < 0 and column.later:
+            continue
         if where < 0:
             raise DataError(f"{path} lacks the column '{column.name}' of schema {SCHEMA_VERSION}.")
         if not schema.field(where).type.equals(column.type):

@@ -214,10 +214,14 @@ def signal_row(light: Any, state: int, frozen: bool) -> dict[str, Any]:
 
 
 NO_CLIP: Final = -1
+NO_ACTOR: Final = 2**32 - 1
+NO_GROUP: Final = 2**16 - 1
+NO_REACTION: Final = 2**8 - 1
 KIND_OTHER, KIND_VEHICLE, KIND_WALKER = 0, 1, 2
 
 _NUMPY: Final = {
     "float": "f4",
+    "uint16": "u2",
     "uint32": "u4",
     "int32": "i4",
     "int8": "i1",
@@ -229,6 +233,8 @@ STATE_DTYPE: Final = np.dtype(
     + [(k.name, "i4" if k.type == TEXT else _NUMPY[str(k.type)]) for k in STATES.columns]
 )
 """A row of states: the table's columns, the clip as a number (-1: none), and whose they are."""
+
+Rows = NDArray[np.void]
 
 _VEHICLE_ONLY: Final = frozenset(
     {
@@ -247,8 +253,27 @@ _VEHICLE_ONLY: Final = frozenset(
 )
 _WALKER_ONLY: Final = frozenset({c.WALK_X, c.WALK_Y, c.WALK_Z, c.WALK_SPEED_MPS, c.JUMP})
 _CLIP_ONLY: Final = frozenset({c.CLIP_PHASE, c.CLIP_BLEND})
+# Value of a row that means null, for the columns of people who react.
+_NULLS: Final[dict[str, float]] = {
+    c.GAZE_YAW_DEG: np.nan,
+    c.GAZE_PITCH_DEG: np.nan,
+    c.GAZE_ACTOR: NO_ACTOR,
+    c.ATTENTION: NO_REACTION,
+    c.DECISION: NO_REACTION,
+    c.EVIDENCE: np.nan,
+    c.PERCEIVED_GAP_S: np.nan,
+    c.PERCEIVED_ACTOR: NO_ACTOR,
+    c.PEOPLE_GROUP: NO_GROUP,
+}
+REACTION_COLUMNS: Final = tuple(_NULLS)
 
-Rows = NDArray[np.void]
+
+def blank_states(count: int) -> Rows:
+    """Return ``count`` state rows without any reactions."""
+    rows = np.zeros(count, STATE_DTYPE)
+    for name, null in _NULLS.items():
+        rows[name] = null
+    return rows
 
 
 class StateSpool:
@@ -317,6 +342,9 @@ def states_to_table(rows: Rows, clips: list[str]) -> pa.Table:
             mask = family != KIND_WALKER
         elif column.name in _CLIP_ONLY:
             mask = no_clip
+        elif column.name in _NULLS:
+            null = _NULLS[column.name]
+            mask = np.isnan(values) if np.isnan(null) else values == null
         if column.name == c.CLIP:
             indices = pa.array(np.where(no_clip, 0, values), pa.int32(), mask=no_clip)
             names = pa.array(clips or [""], TEXT)

@@ -56,10 +56,15 @@ def hash_table(table: Table, data: pa.Table) -> bytes:
     """Digest of the hashed columns of one table."""
     digest = hashlib.sha256(f"{data.num_rows}".encode())
     for column in table.columns:
-        if column.hashed:
+        if column.hashed and not (column.later and _is_empty(data, column.name)):
             digest.update(f"\0{column.name}:{column.type}\0".encode())
             _feed(digest, data.column(column.name).cast(column.type).combine_chunks())
     return digest.digest()
+
+
+def _is_empty(data: pa.Table, name: str) -> bool:
+    """Return True if a column is missing or null in all rows."""
+    return name not in data.column_names or data.column(name).null_count == data.num_rows
 
 
 def _feed(digest: Any, values: Any) -> None:

@@ -246,6 +246,7 @@ class LiveEpisode:
         self.actors.advance(moment)
         if self._capture is not None:
             self._capture.pose_states = self.actors.playing()
+            self._capture.reactions = self.actors.reactions()
         self._note_events()
 
     def move(self, decision: Decision) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import carla
+import numpy as np
 
 from jaywalk.actors.crowd.crowd import Crowd
 from jaywalk.actors.crowd.state import CrowdSettings
@@ -17,6 +18,7 @@ from jaywalk.actors.traffic.paths import DriverSettings
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
+from jaywalk.record.capture import Reacting
 from jaywalk.runner.plan import EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, ScenarioContext, make_scenario
@@ -62,6 +64,14 @@ class EpisodeActors:
         if self.performers is not None:
             found |= self.performers.playing()
         return found
+
+    def reactions(self) -> Reacting | None:
+        """What reacting people perceive and decide now; None: nobody reacts."""
+        parts = [self.posed.reactions()] if self.posed is not None else []
+        parts = [part for part in parts if part and len(part["ids"])]
+        if not parts:
+            return None
+        return Reacting(**{name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
 
     def disturbed(self, control: Any) -> Any:
         """Return the ego's control after changes by scenarios."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -262,6 +262,13 @@ class ReactiveActivities(Activities):
             pitch = np.where(head_down, _PHONE_PITCH_RAD, 0.0)
             yaw = np.where(rows.active, rows.gaze_rad, 0.0)
             gaze.follow(np.column_stack([yaw, pitch]), self.delta_s)
+
+    def reactions(self) -> dict[str, Any]:
+        """What the people perceive and decide now, for the record."""
+        gaze = self.posed.gaze
+        return self.model.recorded(
+            np.array(self.posed.ids, np.int64), None if gaze is None else gaze.shown_rad
+        )
 
     def _fill(self, person: PersonState) -> None:
         """Set one person's path in the rows of the model."""

@@ -174,6 +174,11 @@ class HabitPeople:
         """Clip, phase and weight of every posed person, for the record."""
         return self.posed.phases()
 
+    def reactions(self) -> dict[str, Any]:
+        """What reacting people perceive and decide now, for the record; empty: nobody reacts."""
+        activities = self._activities
+        return activities.reactions() if isinstance(activities, ReactiveActivities) else {}
+
     def step(self, moment: EgoMoment) -> None:
         """Decide for this tick, then pose and move all people; call before ``world.tick()``."""
         activities = self._activities

@@ -12,14 +12,19 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from jaywalk.actors.reactive._choosing import choose, decide, last_resort
 from jaywalk.actors.reactive._seeing import see
 from jaywalk.actors.reactive.traits import (
+    LOOKS,
+    NOTICED,
+    ON_PHONE,
     ON_ROAD,
+    PHONE,
+    UNAWARE,
     Reactions,
     ReactionSettings,
     Traits,
@@ -157,6 +162,32 @@ class ReactionModel:
         choose(self.key, self._tick, time_s, rows, self.traits, settings, other, self.grid, every)
         last_resort(time_s, rows, self.traits, settings)
         self._tick += 1
+
+    def recorded(self, ids: IntArray, gaze_rad: FloatArray | None = None) -> dict[str, Any]:
+        """Perception and decisions of the active people, by the names of ``record``'s ``Reacting``.
+
+        Args:
+            ids: (n,) actor ids of the people.
+            gaze_rad: (n, 2) yaw and pitch of the heads as shown; None: as the model points them.
+        """
+        rows = self.rows
+        on = rows.active
+        if gaze_rad is None:
+            gaze_rad = np.column_stack([rows.gaze_rad, np.zeros(len(rows.x))])
+        attention = np.where((rows.memory_id != 0).any(axis=1), NOTICED, UNAWARE)
+        attention[(self.traits.attention == PHONE) & ~rows.looking] = ON_PHONE
+        attention[rows.looking] = LOOKS
+        return {
+            "ids": ids[on],
+            "gaze_deg": np.rad2deg(gaze_rad[on]),
+            "gaze_id": rows.gaze_id[on],
+            "attention": attention[on],
+            "decision": rows.decision[on],
+            "evidence": rows.evidence[on],
+            "perceived_gap_s": rows.gap_s[on],
+            "perceived_id": rows.gap_id[on],
+            "group": self.traits.group[on],
+        }
 
     def _shifts_s(self) -> FloatArray:
         """Shift of each critical gap by others who have just stepped onto the road."""

@@ -27,6 +27,8 @@ ADULT, CHILD, SENIOR = 0, 1, 2
 OFF_ROAD, AT_KERB, ON_ROAD = 0, 1, 2
 # Decision of a person; the numbers are written to records.
 NONE, WANTS, WAITS, COMMITTED, YIELDS, HURRIES, STEPS_BACK, EVADES = range(8)
+# Attention of the moment; the numbers are written to records.
+UNAWARE, NOTICED, LOOKS, ON_PHONE = range(4)
 # Order against a vehicle.
 UNDECIDED, FIRST, AFTER = 0, 1, -1
 

@@ -18,6 +18,7 @@ from jaywalk.motion import default_library
 from jaywalk.motion.carla_rigs import rig_for_walker
 from jaywalk.motion.library.reading import library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
+from jaywalk.motion.playback.overlay import turn_heads
 from jaywalk.motion.playback.reposing import Played, repose
 from jaywalk.motion.retarget import RigClip
 from jaywalk.record import Record
@@ -34,6 +35,8 @@ _COLUMNS: Final = (
     c.CLIP,
     c.CLIP_PHASE,
     c.CLIP_BLEND,
+    c.GAZE_YAW_DEG,
+    c.GAZE_PITCH_DEG,
 )
 
 
@@ -118,11 +121,16 @@ def _person(
         actor=way,
         delta_s=step_s,
     )
+    motion = repose(bank, played)
+    gaze_deg = np.column_stack(
+        [own[name].fill_null(0.0).to_numpy() for name in (c.GAZE_YAW_DEG, c.GAZE_PITCH_DEG)]
+    )
+    turn_heads(motion.turns, np.radians(gaze_deg, dtype=np.float64))
     return PosedPerson(
         actor=actor,
         tick=tick,
         clip=tuple(clip),
         phase=played.phase,
         weight=played.weight,
-        motion=repose(bank, played),
+        motion=motion,
     )
