@@ -123,6 +123,7 @@ class Material(IntEnum):
     GRASS = 47
     BRICK = 48
     PLASTER = 49
+    CLOTH = 50
 
 
 class _Facts(NamedTuple):
@@ -185,6 +186,7 @@ _FACTS: Final[dict[Material, _Facts]] = {
     Material.GRASS: _Facts((96, 124, 62), 0.02, 1.0, Texture.GRASS),
     Material.BRICK: _Facts((150, 84, 66), 0.02, 0.95, Texture.BRICK),
     Material.PLASTER: _Facts((214, 204, 184), 0.02, 0.95, Texture.PLASTER),
+    Material.CLOTH: _Facts((110, 60, 60), 0.02, 0.95, Texture.FABRIC, Slot.PAINT),
 }
 
 

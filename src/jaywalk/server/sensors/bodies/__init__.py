@@ -1,0 +1,29 @@
+"""People as sensors see them: posed meshes with faces, clothes and things.
+
+``draw_looks`` gives the appearance of a walker, ``build_body`` its mesh at rest, and
+``move_points`` the points of all people of a tick.
+"""
+
+from jaywalk.server.sensors.bodies._looks import CARRIES, THINGS, Looks, carried, draw_looks
+from jaywalk.server.sensors.bodies.body import (
+    BodyModel,
+    build_body,
+    cached_body,
+    make_batch,
+    move_points,
+    posed_points,
+)
+
+__all__ = [
+    "CARRIES",
+    "THINGS",
+    "BodyModel",
+    "Looks",
+    "build_body",
+    "cached_body",
+    "carried",
+    "draw_looks",
+    "make_batch",
+    "move_points",
+    "posed_points",
+]
