@@ -52,6 +52,22 @@ class Model(NamedTuple):
     levels: tuple[Mesh, ...]
 
 
+class Look(NamedTuple):
+    """How one actor or row of the scenery looks."""
+
+    model: Model
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    colors: tuple[tuple[int, tuple[int, int, int]], ...] = ()  # slots and their colours
+    parts: int = 0  # parts with poses of their own, part 0 included; 0: none moves
+
+    def slots(self) -> NDArray[np.uint8]:
+        """Return the colours as a row of ``Meshes.slots``."""
+        out = np.zeros((SLOTS, 4), np.uint8)
+        for slot, color in self.colors:
+            out[slot] = (*color, 255)
+        return out
+
+
 class Meshes(NamedTuple):
     """All meshes and instances of a scene, for kernels."""
 

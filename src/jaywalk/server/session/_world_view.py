@@ -14,6 +14,7 @@ from jaywalk.geometry.geodesy import GeoReference, parse_geo_reference
 from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.server.sensors._figure import LEGS, SKIN, TOP, Limbs, no_limbs
+from jaywalk.server.sensors._mesh import MeshLibrary
 from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene, Sky
 from jaywalk.server.sensors._solids import (
     CUT_OUT,
@@ -24,6 +25,7 @@ from jaywalk.server.sensors._solids import (
     pattern_of,
 )
 from jaywalk.server.sensors._terrain import measure_relief
+from jaywalk.server.session._model_tables import ActorModels, scenery_meshes
 from jaywalk.server.world._prop_blueprints import GREY, prop_colour
 from jaywalk.server.world._tables import Kind
 from jaywalk.server.world._world import World
@@ -90,6 +92,7 @@ class WorldView:
     def __init__(self, world: World) -> None:
         self._world = world
         self._builder: SceneBuilder | None = None
+        self._models = ActorModels(MeshLibrary())
         self._scenery_version = -1
         self._labels = np.zeros(0, np.uint8)
         self._colors = np.zeros((0, 3), np.uint8)
@@ -124,8 +127,16 @@ class WorldView:
         world = self._world
         if self._builder is None or self._scenery_version != world.scenery.version:
             scenery = world.scenery.visible()
+            library = MeshLibrary()
+            self._models = ActorModels(library)
             self._builder = SceneBuilder(
-                scenery, world.town.ground, world.town.raster, self.geo, sign_patterns(scenery)
+                scenery,
+                world.town.ground,
+                world.town.raster,
+                self.geo,
+                sign_patterns(scenery),
+                library=library,
+                scenery_meshes=scenery_meshes(scenery, library),
             )
             self._scenery_version = world.scenery.version
         shown = self._paint_actors()
@@ -142,6 +153,7 @@ class WorldView:
             sky,
             self._patterns,
             pictures_of(frozenset(shown)),
+            self._models.tables(world.actors.values(), columns.table, world.time_s),
         )
 
     def _paint_actors(self) -> set[str]:
