@@ -107,6 +107,7 @@ class PosedMeshes(NamedTuple):
     slots: NDArray[np.uint8]  # (n, SLOTS, 4)
     points_world_m: NDArray[np.float64]  # (p, 3): near, mid and far points of the first, ...
     normals: NDArray[np.float32]  # (p, 3)
+    label: NDArray[np.uint8]  # (n,): semantic label; 0: that of the actor
 
 
 class SceneryMeshes(NamedTuple):
@@ -143,6 +144,7 @@ def no_posed_meshes() -> PosedMeshes:
         np.zeros((0, SLOTS, 4), np.uint8),
         np.zeros((0, 3)),
         np.zeros((0, 3), np.float32),
+        np.zeros(0, np.uint8),
     )
 
 

@@ -489,9 +489,12 @@ def _person_paint(
     row: int,
     label_by_row: NDArray[np.uint8],
     color_by_row: NDArray[np.uint8],
+    own_label: int,
 ) -> Paint:
+    """Paint of a part of a person; ``own_label`` 0: the label of the actor."""
     paint = _actor_paint(actors, row, label_by_row, color_by_row)
     label = paint.label if paint.label != 0 else PEDESTRIAN
+    label = as_int64(own_label) if own_label != 0 else label
     return Paint(
         label,
         paint.owner,
@@ -539,7 +542,7 @@ def _place_meshes(
     for index in range(len(posed.row)):
         row = as_int64(posed.row[index])
         span = library[0][posed.model[index]]
-        paint = _person_paint(actors, row, label_by_row, color_by_row)
+        paint = _person_paint(actors, row, label_by_row, color_by_row, posed.label[index])
         first_point = place_posed_mesh(
             solids, k, meshes, instance, span, first_point, posed.slots[index], paint
         )
@@ -566,7 +569,7 @@ def _place_limbs(
         row = as_int64(limbs.row[index])
         if actors[row].id == 0 or not shown[row]:
             continue
-        paint = _person_paint(actors, row, label_by_row, color_by_row)
+        paint = _person_paint(actors, row, label_by_row, color_by_row, 0)
         a, b = limbs.start[index], limbs.end[index]
         put_rod(
             solids,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.geometry.rotation import quat_multiply, quat_rotate
 from jaywalk.motion.carla_rigs import RIG_NAMES, limb_capsules, load_rig
-from jaywalk.motion.kinematics import mesh_pose
+from jaywalk.motion.kinematics import mesh_pose, world_poses
 from jaywalk.motion.posing import rig_tables
 from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.sensors._materials import Material
+from jaywalk.server.sensors._mesh import MeshLibrary
 from jaywalk.server.sensors.bodies import (
     CARRIES,
     THINGS,
+    PeopleMeshes,
+    SeenPerson,
     build_body,
+    build_things,
     draw_looks,
     posed_points,
 )
@@ -67,9 +73,8 @@ def test_attributes_decide_age_and_things():
 def test_a_body_is_sound_and_within_its_triangle_budget(blueprint, attributes, level):
     for draw in range(6):
         looks = draw_looks(blueprint, attributes, draw)
-        body = build_body(looks, level)
-        own = body.label == int(SemanticTag.PEDESTRIAN)
-        assert own.sum() <= _MOST_TRIANGLES[level]
+        body = build_body(looks, level).surface
+        assert len(body.triangles) <= _MOST_TRIANGLES[level]
         assert body.triangles.min() >= 0
         assert body.triangles.max() < len(body.points_m)
         assert np.allclose(body.shares.sum(axis=1), 1.0, atol=1e-5)
@@ -85,12 +90,10 @@ def test_at_rest_the_points_stay_and_the_body_is_as_tall_as_its_rig(rig_name):
     looks = draw_looks("walker.pedestrian.0002", {"gender": sex, "age": age}, 3)
     body = build_body(looks, 0)
     points, normals = posed_points(body, rig.rest_local, rig)
-    assert np.allclose(points, body.points_m, atol=1e-9)
-    assert np.allclose(normals, body.normals, atol=1e-9)
-    own = np.unique(body.triangles[body.label == int(SemanticTag.PEDESTRIAN)])
-    height = points[own, 2].max()
-    assert rig.height_m - 0.02 < height < rig.height_m + 0.10
-    assert -0.01 < points[own, 2].min() < 0.02
+    assert np.allclose(points, body.surface.points_m, atol=1e-9)
+    assert np.allclose(normals, body.surface.normals, atol=1e-9)
+    assert rig.height_m - 0.02 < points[:, 2].max() < rig.height_m + 0.10
+    assert -0.01 < points[:, 2].min() < 0.02
 
 
 def test_skinning_equals_a_plain_computation():
@@ -100,10 +103,10 @@ def test_skinning_equals_a_plain_computation():
     placed = mesh_pose(np.ascontiguousarray(pose), rig.parents)
     for k in range(0, len(points), 17):
         expected = np.zeros(3)
-        for bone, share in zip(body.bones[k], body.shares[k], strict=True):
+        for bone, share in zip(body.surface.bones[k], body.surface.shares[k], strict=True):
             rest, now = rig.rest_mesh[bone], placed[bone]
             turn = quat_multiply(tuple(now[3:]), tuple(rest[3:] * [1.0, -1.0, -1.0, -1.0]))
-            arm = quat_rotate(turn, tuple(body.points_m[k] - rest[:3]))
+            arm = quat_rotate(turn, tuple(body.surface.points_m[k] - rest[:3]))
             expected += share * (now[:3] + np.array(arm))
         assert np.allclose(points[k], expected, atol=1e-9)
 
@@ -114,12 +117,11 @@ def test_a_walking_body_stays_close_to_its_capsules(blueprint, attributes):
     rig, pose = _walking(looks.rig)
     body = build_body(looks, 1)
     points, _ = posed_points(body, pose, rig)
-    own = np.unique(body.triangles[body.label == int(SemanticTag.PEDESTRIAN)])
     capsules = limb_capsules(mesh_pose(np.ascontiguousarray(pose), rig.parents), rig)
     start, way = capsules[:, :3], capsules[:, 3:6] - capsules[:, :3]
-    along = np.einsum("pcj,cj->pc", points[own, None] - start[None], way)
+    along = np.einsum("pcj,cj->pc", points[:, None] - start[None], way)
     along = np.clip(along / np.maximum((way**2).sum(axis=1), 1e-12), 0.0, 1.0)
-    gap = np.linalg.norm(points[own, None] - start[None] - along[..., None] * way[None], axis=2)
+    gap = np.linalg.norm(points[:, None] - start[None] - along[..., None] * way[None], axis=2)
     outside = (gap - capsules[None, :, 6]).min(axis=1)
     assert np.percentile(outside, 95) < 0.10
     assert outside.max() < 0.25
@@ -127,7 +129,7 @@ def test_a_walking_body_stays_close_to_its_capsules(blueprint, attributes):
 
 def test_the_head_has_a_front():
     rig = load_rig("man")
-    body = build_body(draw_looks(*_PEOPLE[0], 1), 0)
+    body = build_body(draw_looks(*_PEOPLE[0], 1), 0).surface
     middle = body.points_m[body.triangles].mean(axis=1)
     eyes = middle[body.material == int(Material.EYE)]
     lips = middle[body.material == int(Material.LIPS)]
@@ -141,10 +143,49 @@ def test_the_head_has_a_front():
 
 
 @pytest.mark.parametrize("thing", THINGS)
-def test_things_have_a_label_of_their_own(thing):
+def test_things_are_parts_of_their_own(thing):
     plain = {"gender": "male", "age": "adult", "use_wheelchair": "true"}
+    looks = draw_looks("walker.pedestrian.0002", {**plain, CARRIES: thing}, 1)
+    bare = draw_looks("walker.pedestrian.0002", plain, 1)
     for level in range(3):
-        body = build_body(draw_looks("walker.pedestrian.0002", {**plain, CARRIES: thing}, 1), level)
-        own = body.label == int(SemanticTag.DYNAMIC)
-        assert own.any()
-        assert set(body.label.tolist()) == {int(SemanticTag.PEDESTRIAN), int(SemanticTag.DYNAMIC)}
+        assert build_things(bare, level) is None
+        part = build_things(looks, level)
+        assert part is not None
+        assert len(part.surface.triangles) >= 8
+        assert np.isfinite(part.surface.points_m).all()
+
+
+def test_a_scene_shows_people_and_their_things_under_two_labels():
+    looks = draw_looks(*_PEOPLE[0], 1)
+    looks = replace(looks, carries=("rucksack",))
+    rig = load_rig("man")
+    placed = world_poses(
+        rig.rest_mesh[None], np.array([[20.0, 5.0, 0.9, 0.0, 0.4, 0.0]]), np.array([0.9])
+    )
+    library = MeshLibrary()
+    people = PeopleMeshes(library)
+    first = people.posed([SeenPerson(3, 70, looks)], placed)
+    again = people.posed([SeenPerson(3, 70, looks)], placed)
+    assert first.row.tolist() == [3, 3]
+    assert first.label.tolist() == [0, int(SemanticTag.DYNAMIC)]
+    assert np.array_equal(first.points_world_m, again.points_world_m)
+    spans = library.spans()[first.model]
+    assert len(first.points_world_m) == (spans[:, :, 1] - spans[:, :, 0]).sum()
+    middle = first.points_world_m.mean(axis=0)
+    assert np.hypot(middle[0] - 20.0, middle[1] - 5.0) < 0.2
+    # the face looks along the actor's yaw
+    mesh = build_body(looks, 0).surface
+    eyes = np.unique(mesh.triangles[mesh.material == int(Material.EYE)])
+    ahead = first.points_world_m[eyes].mean(axis=0)[:2] - np.array([20.0, 5.0])
+    assert ahead @ np.array([np.cos(0.4), np.sin(0.4)]) > 0.08
+
+
+def test_people_who_differ_in_shape_only_share_a_model():
+    thin = draw_looks(*_PEOPLE[0], 1)
+    wide = replace(thin, girth=thin.girth + 0.1)
+    library, rest = MeshLibrary(), load_rig("man").rest_mesh
+    seen = [SeenPerson(1, 71, thin), SeenPerson(2, 72, wide)]
+    posed = PeopleMeshes(library).posed(seen, np.stack([rest, rest]))
+    assert posed.model[0] == posed.model[-1] or thin.carries
+    half = len(posed.points_world_m) // 2
+    assert not np.array_equal(posed.points_world_m[:half], posed.points_world_m[half:])

@@ -8,22 +8,26 @@ from jaywalk.server.sensors.bodies._looks import CARRIES, THINGS, Looks, carried
 from jaywalk.server.sensors.bodies.body import (
     BodyModel,
     build_body,
-    cached_body,
+    build_things,
     make_batch,
     move_points,
     posed_points,
 )
+from jaywalk.server.sensors.bodies.people import PeopleMeshes, SeenPerson, person_meshes
 
 __all__ = [
     "CARRIES",
     "THINGS",
     "BodyModel",
     "Looks",
+    "PeopleMeshes",
+    "SeenPerson",
     "build_body",
-    "cached_body",
+    "build_things",
     "carried",
     "draw_looks",
     "make_batch",
     "move_points",
+    "person_meshes",
     "posed_points",
 ]

@@ -7,98 +7,56 @@ never change, so only points and normals are made anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.motion.carla_rigs import Rig, load_rig
 from jaywalk.motion.kinematics import mesh_pose
 from jaywalk.server.sensors._solids import kernel
-from jaywalk.server.sensors.bodies._frame import LEVELS, make_frame
+from jaywalk.server.sensors.bodies._frame import make_frame
 from jaywalk.server.sensors.bodies._head import head
 from jaywalk.server.sensors.bodies._loft import BodyPart, joined
 from jaywalk.server.sensors.bodies._looks import Looks
 from jaywalk.server.sensors.bodies._things import chair, things
 from jaywalk.server.sensors.bodies._trunk import arm, leg, neck, trunk
 
-_PEDESTRIAN: Final = int(SemanticTag.PEDESTRIAN)
-_DYNAMIC: Final = int(SemanticTag.DYNAMIC)  # bags, prams and wheelchairs in CARLA's catalogue
-
 
 class BodyModel(NamedTuple):
-    """A person at rest at one level of detail, in mesh space (x left, y forward, z up).
+    """A part of a person at rest at one level of detail, in mesh space (x left, y forward, z up).
 
     Attributes:
-        points_m: (n, 3) places at rest.
-        normals: (n, 3) at rest.
-        bones: (n, 4) bones that move each point.
-        shares: (n, 4) their shares.
-        triangles: (m, 3) corners.
-        material: (m,) materials.
-        label: (m,) semantic label: the person, or a thing.
-        uv: (n, 2) in metres.
-        inverse: (bones, 7) from mesh space to that of each bone at rest.
+        surface: Points, the bones that move them, and triangles.
+        rest: (bones, 7) the rig at rest.
     """
 
-    points_m: FloatArray
-    normals: FloatArray
-    bones: NDArray[np.int32]
-    shares: NDArray[np.float32]
-    triangles: NDArray[np.int32]
-    material: NDArray[np.int32]
-    label: NDArray[np.uint8]
-    uv: NDArray[np.float32]
+    surface: BodyPart
     rest: FloatArray
 
 
-def build_body(looks: Looks, level: int, *, in_wheelchair: bool = False) -> BodyModel:
-    """Return the mesh of a person at rest.
+def build_body(looks: Looks, level: int) -> BodyModel:
+    """Return the mesh of a person at rest, without things.
 
     Args:
         looks: Appearance.
         level: Level of detail: 0 near, 1 middle, 2 far.
-        in_wheelchair: Whether a wheelchair is below the person.
     """
     rig = load_rig(looks.rig)
     frame = make_frame(rig, looks, level)
-    body = [*trunk(frame), neck(frame), *head(frame)]
+    parts = [*trunk(frame), neck(frame), *head(frame)]
     for left in (True, False):
-        body += arm(frame, left) + leg(frame, left)
-    extra = things(frame) + (chair(frame) if in_wheelchair else [])
-    whole = joined([*body, *extra])
-    own = sum(len(part.triangles) for part in body)
-    label = np.full(len(whole.triangles), _DYNAMIC, np.uint8)
-    label[:own] = _PEDESTRIAN
-    return _model(whole, label, rig)
+        parts += arm(frame, left) + leg(frame, left)
+    return BodyModel(joined(parts), rig.rest_mesh)
 
 
-def _model(part: BodyPart, label: NDArray[np.uint8], rig: Rig) -> BodyModel:
-    return BodyModel(
-        part.points_m,
-        part.normals,
-        part.bones,
-        part.shares,
-        part.triangles,
-        part.material,
-        label,
-        part.uv,
-        rig.rest_mesh,
-    )
-
-
-def body_levels(looks: Looks, *, in_wheelchair: bool = False) -> tuple[BodyModel, ...]:
-    """Return the meshes of a person for all levels of detail, nearest first."""
-    return tuple(build_body(looks, level, in_wheelchair=in_wheelchair) for level in range(LEVELS))
-
-
-@lru_cache(maxsize=512)
-def cached_body(looks: Looks, level: int, in_wheelchair: bool) -> BodyModel:
-    """Return the mesh of a person at rest; the same person is built once."""
-    return build_body(looks, level, in_wheelchair=in_wheelchair)
+def build_things(looks: Looks, level: int, *, in_wheelchair: bool = False) -> BodyModel | None:
+    """Return what a person carries, pushes or sits in; None if there is nothing."""
+    rig = load_rig(looks.rig)
+    frame = make_frame(rig, looks, level)
+    parts = things(frame) + (chair(frame) if in_wheelchair else [])
+    return BodyModel(joined(parts), rig.rest_mesh) if parts else None
 
 
 class BodyBatch(NamedTuple):
@@ -112,16 +70,17 @@ class BodyBatch(NamedTuple):
     rest: FloatArray  # (people, bones, 7)
 
 
-def make_batch(models: Sequence[BodyModel]) -> BodyBatch:
-    """Return several people as one batch."""
-    first = np.cumsum([0] + [len(model.points_m) for model in models])
+def make_batch(people: Sequence[Sequence[BodyModel]]) -> BodyBatch:
+    """Return several people, each of one or more parts, as one batch."""
+    parts = [model.surface for person in people for model in person]
+    counts = [sum(len(model.surface.points_m) for model in person) for person in people]
     return BodyBatch(
-        np.asarray(first, np.int64),
-        np.concatenate([model.points_m for model in models]),
-        np.concatenate([model.normals for model in models]),
-        np.concatenate([model.bones for model in models]),
-        np.concatenate([model.shares for model in models]),
-        np.stack([model.rest for model in models]),
+        np.asarray(np.cumsum([0, *counts]), np.int64),
+        np.concatenate([part.points_m for part in parts]),
+        np.concatenate([part.normals for part in parts]),
+        np.concatenate([part.bones for part in parts]),
+        np.concatenate([part.shares for part in parts]),
+        np.stack([person[0].rest for person in people]),
     )
 
 
@@ -202,6 +161,6 @@ def posed_points(model: BodyModel, local: FloatArray, rig: Rig) -> tuple[FloatAr
         rig: The person's rig.
     """
     placed = mesh_pose(np.ascontiguousarray(local), rig.parents)[np.newaxis]
-    points, normals = np.empty_like(model.points_m), np.empty_like(model.normals)
-    move_points(make_batch([model]), placed, points, normals)
+    points, normals = np.empty_like(model.surface.points_m), np.empty_like(model.surface.normals)
+    move_points(make_batch([[model]]), placed, points, normals)
     return points, normals
