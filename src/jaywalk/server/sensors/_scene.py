@@ -185,7 +185,7 @@ class SceneBuilder:
         solids = empty_solids(len(scenery) * MOST_VEHICLE_PARTS)
         faces = np.zeros(len(scenery), np.uint8) if faces is None else faces
         shown = scenery_meshes or no_scenery_meshes(len(scenery))
-        self._instances = Instances(library or MeshLibrary())
+        self._instances = Instances(MeshLibrary() if library is None else library)
         models = int(np.count_nonzero(shown.model >= 0))
         meshes = self._instances.meshes(0, models, np.zeros((0, 3, 4)), no_posed_meshes())
         count = 0

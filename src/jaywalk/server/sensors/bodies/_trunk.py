@@ -185,11 +185,11 @@ def _gown(frame: Frame, top: float, bottom: float, flare: float, material: int) 
         drop = min(max((0.98 - height) / 0.30, 0.0), 1.0)
 
         def weights(angle: float, drop: float = drop) -> Mapping[int, float]:
-            left = 0.5 + 0.5 * math.sin(0.5 * math.pi * math.cos(angle))
+            left = min(max(0.5 + 0.9 * math.cos(angle), 0.0), 1.0)
             return {
-                HIPS: 1.0 - 0.8 * drop,
-                THIGH_L: 0.8 * drop * left,
-                THIGH_R: 0.8 * drop * (1.0 - left),
+                HIPS: 1.0 - 0.92 * drop,
+                THIGH_L: 0.92 * drop * left,
+                THIGH_R: 0.92 * drop * (1.0 - left),
             }
 
         y = float(np.interp(height, (0.5, 0.96, 1.06), (0.025, 0.032, 0.04)))
