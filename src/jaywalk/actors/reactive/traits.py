@@ -114,6 +114,9 @@ class ReactionSettings(NamedTuple):
 CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
 """Negotiators as on the campus of DUT, who count on drivers."""
 
+PRESETS: Final = {"reactive": ReactionSettings(), "campus": CAMPUS}
+"""Parameters by the name of the people model."""
+
 
 class AttentionShares(NamedTuple):
     """Shares of the kinds of attention; the rest is attentive."""

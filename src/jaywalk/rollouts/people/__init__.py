@@ -1,0 +1,1 @@
+"""People of the reactive model beside recorded vehicles: replay, fit, checks and true futures."""
