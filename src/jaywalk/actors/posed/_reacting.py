@@ -84,6 +84,16 @@ class CrossingWalk(PathWalk):
         self.road_m = (float(along[first]), float(along[last]) + _SAMPLE_M)
         self.painted = bool((surface[first : first + 8] == CROSSWALK).any())
 
+    def facts(self) -> dict[str, Any]:
+        """The path and its part on the road, for the record."""
+        known = not math.isnan(self.road_m[0])
+        return {
+            "path_m": [[round(float(v), 3) for v in corner] for corner in self.path],
+            "via_m": [round(float(v), 3) for v in self.via_m],
+            "road_m": [round(v, 3) for v in self.road_m] if known else None,
+            "painted": self.painted,
+        }
+
     def along_m(self, x: float, y: float) -> float:
         """Distance walked along the path."""
         cx, cy = self.path[self.at]
@@ -219,7 +229,6 @@ class ReactiveActivities(Activities):
         if placed.b_m is None:
             Activities.begin(self, person, moment)
             return
-        self.note(moment, person, "intends")
         x, y, _ = self.posed.place_m(placed.actor_id)
         self._look(moment, [person])
         obstacles = self._obstacles_for(person)
@@ -228,6 +237,7 @@ class ReactiveActivities(Activities):
             path = np.array([(x, y), placed.a_m, placed.b_m])
         walk = CrossingWalk(path=path, via_m=placed.a_m)
         walk.measure(self.network.grid)
+        self.note(moment, person, "intends", **walk.facts())
         person.walk = walk
         self.model.rows.waited_s[placed.role.number] = 0.0
         if float(self.approach_m[placed.role.number]) > 0.0:
@@ -262,6 +272,12 @@ class ReactiveActivities(Activities):
             pitch = np.where(head_down, _PHONE_PITCH_RAD, 0.0)
             yaw = np.where(rows.active, rows.gaze_rad, 0.0)
             gaze.follow(np.column_stack([yaw, pitch]), self.delta_s)
+
+    def trait_facts(self, person: PersonState) -> dict[str, Any]:
+        """Traits of a person and the key of the noise, for the record."""
+        k = person.placed.role.number
+        values = {name: column[k].item() for name, column in self.model.traits._asdict().items()}
+        return {"traits": values, "noise_key": self.model.key}
 
     def reactions(self) -> dict[str, Any]:
         """What the people perceive and decide now, for the record."""

@@ -186,7 +186,10 @@ class HabitPeople:
             return
         if self._tick == 0:
             for person in self._people:
-                activities.note(moment, person, "role", **_role_facts(person.placed))
+                facts = _role_facts(person.placed)
+                if isinstance(activities, ReactiveActivities):
+                    facts |= activities.trait_facts(person)
+                activities.note(moment, person, "role", **facts)
         self._watch_for_ego(moment)
         activities.step(self._tick, moment)
         for actor_id in self.posed.step(moment.snapshot):
