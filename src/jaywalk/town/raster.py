@@ -91,7 +91,7 @@ TERRAIN: Final = int(SemanticTag.TERRAIN)
 ROAD_LINE: Final = int(SemanticTag.ROAD_LINE)
 GROUND: Final = int(SemanticTag.GROUND)
 
-_LABELS = {
+LANE_LABELS = {
     "driving": ROAD,
     "parking": ROAD,
     "shoulder": ROAD,
@@ -167,7 +167,7 @@ def _draw(
     seen = [strip for strip in strips if _touches(strip, low, high)]
     for layer in _ORDER:
         for strip in seen:
-            if _LABELS.get(strip.kind) == layer:
+            if LANE_LABELS.get(strip.kind) == layer:
                 fill_strip(labels, *grid, strip.inner_m, strip.outer_m, layer)
     for window in _junction_windows(seen, grid, labels.shape):
         _close_holes(labels[window], cell_m)

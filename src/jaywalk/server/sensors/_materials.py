@@ -37,6 +37,7 @@ class Texture(IntEnum):
     WOOD = 17
     METAL = 18
     WATER = 19
+    CLOUDS = 20
 
 
 class Slot(IntEnum):
@@ -128,7 +129,7 @@ class Material(IntEnum):
 
 class _Facts(NamedTuple):
     color: tuple[int, int, int]
-    specular: float  # share of light that a surface seen straight on reflects
+    gloss: float  # share of light that a surface seen straight on mirrors
     roughness: float  # 0 mirror .. 1 dull
     texture: Texture = Texture.NONE
     slot: Slot = Slot.NONE
@@ -195,7 +196,7 @@ def _table() -> list[_Facts]:
 
 
 MATERIAL_COLORS: Final[NDArray[np.uint8]] = np.array([f.color for f in _table()], np.uint8)
-MATERIAL_SPECULAR: Final = np.array([f.specular for f in _table()], np.float32)
+MATERIAL_GLOSS: Final = np.array([f.gloss for f in _table()], np.float32)
 MATERIAL_ROUGHNESS: Final = np.array([f.roughness for f in _table()], np.float32)
 MATERIAL_TEXTURE: Final = np.array([f.texture for f in _table()], np.uint8)
 MATERIAL_SLOT: Final = np.array([f.slot for f in _table()], np.int8)

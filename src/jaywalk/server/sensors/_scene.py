@@ -7,8 +7,9 @@ after it at every tick. Its scenes share that memory, so only the latest scene i
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -45,6 +46,7 @@ from jaywalk.server.sensors._mesh import (
     no_posed_meshes,
     no_scenery_meshes,
 )
+from jaywalk.server.sensors._road_paint import RoadPaint, paint_of_labels
 from jaywalk.server.sensors._solids import (
     CAPSULE,
     CYLINDER,
@@ -64,6 +66,7 @@ from jaywalk.server.sensors._solids import (
     with_room,
 )
 from jaywalk.server.sensors._terrain import Relief, measure_relief
+from jaywalk.server.sensors._weather import Sky
 from jaywalk.town.ground import Ground
 from jaywalk.town.scenery import KINDS
 
@@ -106,15 +109,6 @@ class GroundPaint(NamedTuple):
     labels: NDArray[np.uint8]
 
 
-class Sky(NamedTuple):
-    """The part of the weather that pictures show so far."""
-
-    sun_azimuth_deg: float = 0.0
-    sun_altitude_deg: float = 45.0
-    cloudiness: float = 0.0
-    fog_density: float = 0.0  # per cent, as in CARLA's weather
-
-
 GRAVITY_MPS2: Final = 9.81
 
 
@@ -130,11 +124,17 @@ class SensorScene:
     rows: int
     sky: Sky
     geo: GeoReference
+    road_source: Callable[[], RoadPaint]  # made when a picture in colour first needs it
     pictures: Pictures = field(default_factory=no_pictures)
     contacts: Sequence[Any] | NDArray[Any] = ()  # of this tick, for collision sensors
     gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
     # Results shared by sensors at the same place; emptied with every new scene.
     shared: dict[Hashable, Any] = field(default_factory=dict)
+
+    @property
+    def road(self) -> RoadPaint:
+        """Borders of roads and sidewalks, and paint on the road."""
+        return self.road_source()
 
 
 def no_meshes() -> Meshes:
@@ -162,6 +162,7 @@ class SceneBuilder:
         faces: NDArray[np.uint8] | None = None,
         library: MeshLibrary | None = None,
         scenery_meshes: SceneryMeshes | None = None,
+        road: Callable[[], RoadPaint] | None = None,
     ) -> None:
         """Prepare the scenery.
 
@@ -173,6 +174,7 @@ class SceneBuilder:
             faces: Pattern of the picture of each row that is a sign's plate; PLAIN: no picture.
             library: Models of the scenery and of the actors.
             scenery_meshes: Models of the scenery; other rows are solids.
+            road: Makes the exact ground; without it the raster's labels are the ground.
         """
         self._relief = measure_relief(ground)
         self._paint = GroundPaint(
@@ -180,6 +182,10 @@ class SceneBuilder:
             float(raster.y0_m),
             float(raster.cell_m),
             np.ascontiguousarray(raster.labels, dtype=np.uint8),
+        )
+        paint = self._paint
+        self._road = cache(
+            road or (lambda: paint_of_labels(paint.x0_m, paint.y0_m, paint.cell_m, paint.labels))
         )
         self._geo = geo
         solids = empty_solids(len(scenery) * MOST_VEHICLE_PARTS)
@@ -225,7 +231,7 @@ class SceneBuilder:
             label_by_row: CARLA label of each row.
             color_by_row: (n, 3) red, green, blue of each row.
             limbs: Limbs of people with known joints; all other people get a simple figure.
-            sky: SceneLight and weather.
+            sky: The weather.
             pattern_by_row: Pattern of each prop: PLAIN, or see ``pictures.pattern_of``.
             pictures: Pictures that the patterns refer to.
             actor_meshes: Models of vehicles, animals and props; other actors are solids.
@@ -275,6 +281,7 @@ class SceneBuilder:
             meshes=meshes,
             relief=self._relief,
             paint=self._paint,
+            road_source=self._road,
             actors=actors,
             rows=rows,
             sky=sky,

@@ -15,7 +15,8 @@ from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
 from jaywalk.motion.kinematics import mesh_poses, world_poses
 from jaywalk.server.sensors._figure import LEGS, SKIN, TOP, Limbs, no_limbs
 from jaywalk.server.sensors._mesh import MeshLibrary
-from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene, Sky
+from jaywalk.server.sensors._road_paint import paint_of_labels, paint_of_town
+from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene
 from jaywalk.server.sensors._solids import (
     CUT_OUT,
     PLAIN,
@@ -25,6 +26,7 @@ from jaywalk.server.sensors._solids import (
     pattern_of,
 )
 from jaywalk.server.sensors._terrain import measure_relief
+from jaywalk.server.sensors._weather import Sky, sky_of
 from jaywalk.server.session._model_tables import ActorModels, scenery_meshes
 from jaywalk.server.world._prop_blueprints import GREY, prop_colour
 from jaywalk.server.world._tables import Kind
@@ -44,7 +46,6 @@ _PARTS: Final = np.array(
     np.uint8,
 )
 _BOARD: Final = (150, 140, 122)  # the back of a flat picture
-_SUN_AZIMUTH, _SUN_ALTITUDE, _CLOUDINESS, _FOG = 4, 5, 0, 6
 
 _NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
 _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(TEXTURED)}
@@ -105,6 +106,7 @@ class WorldView:
             solids=empty_solids(1),
             relief=measure_relief(flat_ground()),
             paint=GroundPaint(0.0, 0.0, 1.0, nothing),
+            road_source=lambda: paint_of_labels(0.0, 0.0, 1.0, nothing),
             actors=world.columns.table,
             rows=0,
             sky=Sky(),
@@ -127,23 +129,22 @@ class WorldView:
         world = self._world
         if self._builder is None or self._scenery_version != world.scenery.version:
             scenery = world.scenery.visible()
-            library = MeshLibrary()
+            town, library = world.town, MeshLibrary()
             self._models = ActorModels(library)
             self._builder = SceneBuilder(
                 scenery,
-                world.town.ground,
-                world.town.raster,
+                town.ground,
+                town.raster,
                 self.geo,
                 sign_patterns(scenery),
+                road=lambda: paint_of_town(town),
                 library=library,
                 scenery_meshes=scenery_meshes(scenery, library),
             )
             self._scenery_version = world.scenery.version
         shown = self._paint_actors()
         columns = world.columns
-        sky = Sky(
-            weather[_SUN_AZIMUTH], weather[_SUN_ALTITUDE], weather[_CLOUDINESS], weather[_FOG]
-        )
+        sky = sky_of(weather, world.time_s)
         return self._builder.build(
             columns.table,
             columns.rows,

@@ -9,7 +9,7 @@ import pytest
 from sensor_payloads import payload
 
 from jaywalk.server.sensors._rig import make_sensor
-from jaywalk.server.sensors._scene import Sky
+from jaywalk.server.sensors._weather import Sky
 from jaywalk.server.world._tables import Kind
 
 SIZE = {"image_size_x": "320", "image_size_y": "240", "fov": "40"}

@@ -8,7 +8,7 @@ from jaywalk.server.sensors._materials import Material
 
 def test_every_material_has_a_row_in_every_table() -> None:
     assert [int(material) for material in Material] == list(range(len(Material)))
-    for name in ("COLORS", "SPECULAR", "ROUGHNESS", "TEXTURE", "SLOT", "LAMP"):
+    for name in ("COLORS", "GLOSS", "ROUGHNESS", "TEXTURE", "SLOT", "LAMP"):
         assert len(getattr(materials, f"MATERIAL_{name}")) == len(Material)
 
 
