@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors._solids import BOX, CAPSULE, CYLINDER, SPHERE, kernel
+from jaywalk.server.sensors._solids import BOX, CAPSULE, CYLINDER, MESH, SPHERE, kernel
 
 # Parts of a solid's surface. Boxes: axis * 2, plus 1 for the side towards the negative axis.
 ROUND: Final = 6
@@ -195,13 +195,13 @@ def solid_normal(
 def solid_distance(
     form: NDArray[np.float64], shapes: NDArray[np.uint8], k: int, x: float, y: float, z: float
 ) -> float:
-    """Distance of a point from the surface of solid ``k``; 0 inside."""
+    """Distance of a point from the surface of solid ``k``, or the box of a mesh; 0 inside."""
     px, py, pz = x - form[k, 0], y - form[k, 1], z - form[k, 2]
     lx = abs(form[k, 3] * px + form[k, 4] * py + form[k, 5] * pz)
     ly = abs(form[k, 6] * px + form[k, 7] * py + form[k, 8] * pz)
     lz = abs(form[k, 9] * px + form[k, 10] * py + form[k, 11] * pz)
     shape = shapes[k]
-    if shape == BOX:
+    if shape in (BOX, MESH):
         gx, gy, gz = (
             max(lx - form[k, 12], 0.0),
             max(ly - form[k, 13], 0.0),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors._base import Sensor
 from jaywalk.server.sensors._intersect import solid_normal
+from jaywalk.server.sensors._mesh import Meshes, mesh_surface
 from jaywalk.server.sensors._readings import (
     LIDAR_POINT,
     RADAR_POINT,
@@ -35,7 +36,7 @@ from jaywalk.server.sensors._scan import (
 )
 from jaywalk.server.sensors._scene import GroundPaint, SensorScene
 from jaywalk.server.sensors._shading import ground_label, ground_normal
-from jaywalk.server.sensors._solids import Solids, kernel, pose_axes
+from jaywalk.server.sensors._solids import MESH, Solids, kernel, pose_axes
 from jaywalk.server.sensors._terrain import Relief
 from jaywalk.server.sensors.catalogue import PLACED, SEED, TICK, UNPLACED, floats, integer, sensor
 
@@ -104,8 +105,9 @@ class Radar(Sensor):
         directions = local @ pose_axes(pose)
         parent = int(scene.actors[row]["parent_row"])
         hidden = row_around(scene.actors, parent, pose.x_m, pose.y_m, pose.z_m)
-        distance, surface = cast_rays(
+        distance, surface, _ = cast_rays(
             scene.solids,
+            scene.meshes,
             scene.relief,
             np.array(pose[:3]),
             directions,
@@ -187,7 +189,7 @@ class _ScanningSensor(Sensor):
     def _cast(self, scene: SensorScene, row: int, pose: SensorPose, scan: Scan) -> Echoes:
         parent = int(scene.actors[row]["parent_row"])
         hidden = row_around(scene.actors, parent, pose.x_m, pose.y_m, pose.z_m)
-        return cast_scan(scene.solids, scene.relief, scan, hidden)
+        return cast_scan(scene.solids, scene.meshes, scene.relief, scan, hidden)
 
 
 @sensor(
@@ -267,6 +269,7 @@ class SemanticLidar(_ScanningSensor):
         words = points.view(np.uint32).reshape(-1, 6)
         _fill_semantic(
             scene.solids,
+            scene.meshes,
             scene.relief,
             scene.paint,
             scan,
@@ -304,6 +307,7 @@ def _fill_points(
 @kernel
 def _fill_semantic(
     solids: Solids,
+    meshes: Meshes,
     relief: Relief,
     paint: GroundPaint,
     scan: Scan,
@@ -333,7 +337,16 @@ def _fill_semantic(
                 words[k, 4], words[k, 5] = 0, ground_label(paint, x, y)
             else:
                 solid = surface >> 3
-                nx, ny, nz = solid_normal(solids.form, solids.shape, solid, surface & 7, x, y, z)
+                if solids.shape[solid] == MESH:
+                    mesh, found = solids.mesh[solid], echoes.triangle[c, j]
+                    nx, ny, nz, _, _, _ = mesh_surface(
+                        meshes, solids.form, solid, mesh, found, x, y, z
+                    )
+                    if dx * nx + dy * ny + dz * nz > 0.0:  # the back of a thin surface
+                        nx, ny, nz = -nx, -ny, -nz
+                else:
+                    part = surface & 7
+                    nx, ny, nz = solid_normal(solids.form, solids.shape, solid, part, x, y, z)
                 words[k, 4], words[k, 5] = solids.object_id[solid], solids.label[solid]
             out[k, 0], out[k, 1], out[k, 2] = t * a, t * b, t * s
             out[k, 3] = -(dx * nx + dy * ny + dz * nz)

@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors._base import Sensor
 from jaywalk.server.sensors._intersect import solid_distance
+from jaywalk.server.sensors._mesh import Meshes
+from jaywalk.server.sensors._mesh_rays import (
+    mesh_distance,
+    place_in_frame,
+    room_for_rays,
+    sees_through,
+)
 from jaywalk.server.sensors._readings import ObstacleReading, Reading, SensorPose, SensorType
 from jaywalk.server.sensors._scene import SensorScene
-from jaywalk.server.sensors._solids import Solids, kernel, pose_axes
+from jaywalk.server.sensors._solids import MESH, Solids, kernel, pose_axes
 from jaywalk.server.sensors.catalogue import PLACED, TICK, SensorStage, flag, floats, sensor
 from jaywalk.server.world._tables import Kind
 
@@ -52,6 +59,7 @@ class ObstacleDetector(Sensor):
             seen[parent] = False
         solid, distance_m = sweep_ball(
             scene.solids,
+            scene.meshes,
             np.array(pose[:3]),
             pose_axes(pose)[0].copy(),
             self.distance_m,
@@ -68,6 +76,7 @@ class ObstacleDetector(Sensor):
 @kernel
 def sweep_ball(
     solids: Solids,
+    meshes: Meshes,
     origin: NDArray[np.float64],
     forward: NDArray[np.float64],
     reach_m: float,
@@ -79,6 +88,7 @@ def sweep_ball(
 
     Args:
         solids: Solids to test.
+        meshes: Triangles of those that are meshes.
         origin: Centre of the ball at the start.
         forward: Unit vector of its motion.
         reach_m: Length of its path.
@@ -88,6 +98,7 @@ def sweep_ball(
     """
     form = solids.form
     best, nearest = -1, math.inf
+    placed, world = room_for_rays(solids, meshes), np.eye(3)
     for k in range(solids.used):
         owner = solids.owner[k]
         if not (seen_rows[owner] if owner >= 0 else see_scenery):
@@ -98,11 +109,19 @@ def sweep_ball(
         square = px * px + py * py + pz * pz
         if along < -margin or along > reach_m + margin or square - along * along > margin**2:
             continue
-        # Walk by the free distance: exact in the limit, and solids are convex.
+        is_mesh = solids.shape[k] == MESH
+        if is_mesh:
+            if sees_through(solids, k, origin[0], origin[1], origin[2]):
+                continue
+            place_in_frame(solids, meshes, k, origin, world, placed)
+        # Walk by the free distance: exact in the limit.
         t = 0.0
         for _ in range(200):
             x, y = origin[0] + t * forward[0], origin[1] + t * forward[1]
             free = solid_distance(form, solids.shape, k, x, y, origin[2] + t * forward[2])
+            if is_mesh and free < radius_m + 0.1:  # near its box: look at the triangles
+                sx, sy, sz = t * forward[0], t * forward[1], t * forward[2]
+                free = mesh_distance(meshes, solids.mesh[k], placed, sx, sy, sz)
             free -= radius_m
             if free < 1e-4:
                 if t < nearest:

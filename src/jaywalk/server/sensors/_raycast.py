@@ -33,8 +33,9 @@ def raycast_all(scene: SensorScene, start: Point, end: Point) -> list[tuple[Poin
     hits: list[tuple[Point, int]] = []
     reported: set[tuple[int, int]] = set()
     for _ in range(_MAX_HITS):
-        distance, surface = cast_rays(
-            scene.solids, scene.relief, origin, direction[None], np.array([remaining_m]), -2
+        reach = np.array([remaining_m])
+        distance, surface, _ = cast_rays(
+            scene.solids, scene.meshes, scene.relief, origin, direction[None], reach, -2
         )
         if surface[0] == SKY:
             break

@@ -22,24 +22,43 @@ from jaywalk.server.sensors._intersect import (
     ray_solid,
     ray_sphere,
 )
-from jaywalk.server.sensors._solids import BOX, CAPSULE, CYLINDER, Solids, kernel
+from jaywalk.server.sensors._mesh import Meshes
+from jaywalk.server.sensors._mesh_rays import (
+    cast_rays_at_meshes,
+    place_in_frame,
+    room_for_rays,
+    scan_mesh,
+    sees_through,
+)
+from jaywalk.server.sensors._solids import BOX, CAPSULE, CYLINDER, MESH, Solids, kernel
 from jaywalk.server.sensors._terrain import Relief, ground_height, ray_ground
+from jaywalk.server.sensors._triangles import MESH_PART
 from jaywalk.server.sensors._visibility import GROUND, SKY
+
+
+class Hits(NamedTuple):
+    """What each ray meets first."""
+
+    distance_m: NDArray[np.float64]  # (n,): inf: nothing
+    surface: NDArray[np.int64]
+    triangle: NDArray[np.int32]  # of ``Meshes``, where the surface is a mesh
 
 
 @kernel
 def cast_rays(
     solids: Solids,
+    meshes: Meshes,
     relief: Relief,
     origin: NDArray[np.float64],
     directions: NDArray[np.float64],
     reach: NDArray[np.float64],
     hidden_row: int,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> Hits:
     """Distance and surface that each ray meets first; inf and SKY if nothing within its reach.
 
     Args:
         solids: Everything but the ground.
+        meshes: Triangles of the solids that are meshes.
         relief: The ground.
         origin: Where all rays start.
         directions: (n, 3) unit vectors in the world.
@@ -50,13 +69,14 @@ def cast_rays(
     count = len(directions)
     distance = np.full(count, math.inf)
     surface = np.full(count, SKY, np.int64)
+    triangle = np.full(count, -1, np.int32)
     ox, oy, oz = origin[0], origin[1], origin[2]
     level = ground_height(relief, ox, oy, oz)
     farthest = 0.0
     for i in range(count):
         farthest = max(farthest, reach[i])
     for k in range(solids.used):
-        if solids.owner[k] == hidden_row:
+        if solids.owner[k] == hidden_row or shapes[k] == MESH:
             continue
         px, py, pz, r = form[k, 0] - ox, form[k, 1] - oy, form[k, 2] - oz, form[k, 15]
         square = px * px + py * py + pz * pz
@@ -71,6 +91,18 @@ def cast_rays(
             if t < distance[i] and t <= reach[i]:
                 distance[i] = t
                 surface[i] = k * 8 + part
+    cast_rays_at_meshes(
+        solids,
+        meshes,
+        origin,
+        directions,
+        reach,
+        hidden_row,
+        MESH_PART,
+        distance,
+        surface,
+        triangle,
+    )
     for i in range(count):
         direction = (directions[i, 0], directions[i, 1], directions[i, 2])
         limit = min(distance[i], reach[i])
@@ -78,7 +110,7 @@ def cast_rays(
         if t < distance[i]:
             distance[i] = t
             surface[i] = GROUND
-    return distance, surface
+    return Hits(distance, surface, triangle)
 
 
 @kernel
@@ -125,6 +157,7 @@ class Echoes(NamedTuple):
 
     distance_m: NDArray[np.float64]  # inf: nothing
     surface: NDArray[np.int64]
+    triangle: NDArray[np.int32]  # of ``Meshes``, where the surface is a mesh
 
 
 @kernel
@@ -142,14 +175,17 @@ def scan_directions(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64
     return vertical, horizontal
 
 
-def cast_scan(solids: Solids, relief: Relief, scan: Scan, hidden_row: int) -> Echoes:
+def cast_scan(
+    solids: Solids, meshes: Meshes, relief: Relief, scan: Scan, hidden_row: int
+) -> Echoes:
     """Cast a scan; rays pass through the solids of ``hidden_row`` (-2: none)."""
     echoes = Echoes(
         np.full((scan.channels, scan.columns), math.inf),
         np.full((scan.channels, scan.columns), SKY, np.int64),
+        np.empty((scan.channels, scan.columns), np.int32),
     )
     vertical, horizontal = scan_directions(scan)
-    _cast_solids(solids, scan, hidden_row, vertical, horizontal, echoes)
+    _cast_solids(solids, meshes, scan, hidden_row, vertical, horizontal, echoes)
     _cast_ground(relief, scan, vertical, horizontal, echoes)
     return echoes
 
@@ -157,6 +193,7 @@ def cast_scan(solids: Solids, relief: Relief, scan: Scan, hidden_row: int) -> Ec
 @kernel
 def _cast_solids(
     solids: Solids,
+    meshes: Meshes,
     scan: Scan,
     hidden_row: int,
     vertical: NDArray[np.float64],
@@ -167,6 +204,16 @@ def _cast_solids(
     corners = np.empty((8, 3))
     turn = np.empty((3, 3))  # from the sensor's frame into the solid's
     at = np.empty(3)  # the sensor in the solid's frame
+    placed = room_for_rays(solids, meshes)
+    angles = np.empty((len(placed), 2))
+    fan = (
+        scan.upper_deg,
+        scan.channel_step_deg,
+        scan.start_deg,
+        scan.column_step_deg,
+        scan.fov_deg,
+        scan.range_m,
+    )
     for k in range(solids.used):
         if solids.owner[k] == hidden_row:
             continue
@@ -181,7 +228,8 @@ def _cast_solids(
             at[i] = ax * px + ay * py + az * pz
             for j in range(3):
                 turn[i, j] = ax * scan.axes[j, 0] + ay * scan.axes[j, 1] + az * scan.axes[j, 2]
-        hz = form[k, 14] + (form[k, 12] if solids.shape[k] >= 2 else 0.0)
+        round_end = solids.shape[k] != MESH and solids.shape[k] >= 2
+        hz = form[k, 14] + (form[k, 12] if round_end else 0.0)
         half = (form[k, 12], form[k, 13], hz)
         for i in range(8):
             lx = (half[0] if i & 1 else -half[0]) - at[0]
@@ -191,7 +239,27 @@ def _cast_solids(
                 corners[i, j] = turn[0, j] * lx + turn[1, j] * ly + turn[2, j] * lz
         left, right, low, high = _window(corners)
         c0, c1 = _channel_span(scan, low, high)
-        if c0 <= c1:
+        if c0 > c1:
+            continue
+        if solids.shape[k] == MESH:
+            if sees_through(solids, k, scan.origin[0], scan.origin[1], scan.origin[2]):
+                continue
+            count = place_in_frame(solids, meshes, k, scan.origin, scan.axes, placed)
+            scan_mesh(
+                meshes,
+                solids.mesh[k],
+                k * 8 + MESH_PART,
+                placed,
+                angles,
+                count,
+                fan,
+                vertical,
+                horizontal,
+                echoes.distance_m,
+                echoes.surface,
+                echoes.triangle,
+            )
+        else:
             _cast_window(
                 form,
                 solids.shape[k],

@@ -26,6 +26,7 @@ from jaywalk.server.sensors._mesh import (
     most_points,
     place_points,
 )
+from jaywalk.server.sensors._mesh_rays import sees_through
 from jaywalk.server.sensors._solids import MESH, Solids, kernel
 
 MESH_PART: Final = 7  # last three bits of ``Visible.surface`` where a mesh is seen
@@ -58,7 +59,7 @@ def draw_meshes(
     centre = np.empty(3)
     polygon, clipped = np.empty((12, 3)), np.empty((12, 3))
     for k in range(solids.used):
-        if solids.shape[k] != MESH or _inside(form, k, origin):
+        if solids.shape[k] != MESH or sees_through(solids, k, origin[0], origin[1], origin[2]):
             continue
         for i in range(3):
             centre[i] = 0.0
@@ -98,18 +99,6 @@ def draw_meshes(
 
 
 _UNKNOWN: Final = -(1 << 40)
-
-
-@kernel
-def _inside(form: NDArray[np.float64], k: int, origin: NDArray[np.float64]) -> bool:
-    """Return whether the camera is in the box of an instance: it then sees through it."""
-    for axis in range(3):
-        along = 0.0
-        for m in range(3):
-            along += form[k, 3 + 3 * axis + m] * (origin[m] - form[k, m])
-        if abs(along) > form[k, 12 + axis]:
-            return False
-    return True
 
 
 @kernel

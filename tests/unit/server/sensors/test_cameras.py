@@ -311,8 +311,9 @@ def test_a_vehicle_fills_its_box(world):
         for ahead in np.linspace(-0.95, 0.95, 9):
             x = 3.0 + ahead * half[0] * math.cos(0.3)
             y = -2.0 + ahead * half[0] * math.sin(0.3)
-            _, surface = cast_rays(
-                solids, scene.relief, np.array([x, y, 9.0]), directions, np.full(1, 20.0), -2
+            place, reach = np.array([x, y, 9.0]), np.full(1, 20.0)
+            _, surface, _ = cast_rays(
+                solids, scene.meshes, scene.relief, place, directions, reach, -2
             )
             assert surface[0] >= 0
         corners = solids.form[: solids.used, 15] + np.hypot(

@@ -64,7 +64,7 @@ def test_scan_equals_brute_force(world, hills, rough):
             fov,
             60.0,
         )
-        echoes = cast_scan(scene.solids, scene.relief, scan, -2)
+        echoes = cast_scan(scene.solids, scene.meshes, scene.relief, scan, -2)
         vertical, horizontal = scan_directions(scan)
         local = np.stack(
             [
@@ -75,8 +75,9 @@ def test_scan_equals_brute_force(world, hills, rough):
             axis=-1,
         ).reshape(-1, 3)
         directions = np.ascontiguousarray(local @ scan.axes)
-        expected, surface = cast_rays(
-            scene.solids, scene.relief, scan.origin, directions, np.full(len(local), 60.0), -2
+        reach = np.full(len(local), 60.0)
+        expected, surface, _ = cast_rays(
+            scene.solids, scene.meshes, scene.relief, scan.origin, directions, reach, -2
         )
         got = echoes.distance_m.ravel()
         # On hills a grazing ray may end a little before or after the end of its range.
