@@ -223,7 +223,7 @@ class MeshLibrary:
         if (point_part[triangles] != part[:, None]).any():
             raise UsageError("A point of a mesh belongs to two parts; give each part its points.")
         first, first_triangle = self._points, self._triangles
-        values = (
+        values: tuple[NDArray[Any], ...] = (
             np.asarray(mesh.points_m, np.float64).reshape(-1, 3),
             point_part,
             triangles.reshape(-1, 3) + np.int32(first),
