@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,14 @@ from numpy.typing import NDArray
 
 from jaywalk.server.sensors._mesh import (
     ActorMeshes,
-    Look,
     MeshLibrary,
     SceneryMeshes,
     no_actor_meshes,
     no_scenery_meshes,
 )
-from jaywalk.server.sensors.models import actor_look, pose_parts, scenery_look
+from jaywalk.server.sensors.models import ActorLook, Body, Motion, actor_look, scenery_look
 from jaywalk.server.world._tables import Actor, Kind
+from jaywalk.server.world._world import World
 
 _SHOWN = (Kind.VEHICLE, Kind.WALKER, Kind.PROP)
 
@@ -39,31 +38,37 @@ class ActorModels:
 
     def __init__(self, library: MeshLibrary) -> None:
         self._library = library
-        self._looks: dict[tuple[int, str, tuple[int, int, int]], Look | None] = {}
+        self._looks: dict[tuple[int, str, tuple[int, int, int]], ActorLook | None] = {}
 
-    def _look(self, actor: Actor) -> Look | None:
+    def _look(self, actor: Actor) -> ActorLook | None:
         key = (actor.id, actor.type_id, actor.color)
         if key not in self._looks:
             values = {name: value for name, (_, value) in actor.attributes.items()}
-            self._looks[key] = actor_look(actor.type_id, values, actor.box_extent, actor.color)
+            body = Body(
+                actor.type_id, values, actor.box_extent, actor.box_centre, actor.color, actor.id
+            )
+            self._looks[key] = actor_look(body)
         return self._looks[key]
 
-    def tables(self, actors: Iterable[Actor], table: NDArray[Any], time_s: float) -> ActorMeshes:
+    def tables(self, world: World) -> ActorMeshes:
         """Return the models of this tick."""
+        table = world.columns.table
         out = no_actor_meshes(len(table))
         poses: list[NDArray[np.float64]] = []
         count = 0
-        for actor in actors:
-            look = self._look(actor) if actor.kind in _SHOWN else None
-            if look is None:
+        for actor in world.actors.values():
+            shown = self._look(actor) if actor.kind in _SHOWN else None
+            if shown is None:
                 continue
-            row = actor.row
+            look, row = shown.look, actor.row
             out.model[row] = self._library.number(look.model)
             out.scale[row] = look.scale
             out.slots[row] = look.slots()
-            if look.parts:
+            if shown.pose is not None:
                 own = np.tile(np.eye(3, 4), (look.parts, 1, 1))
-                pose_parts(look, table[row], time_s, own)
+                doors = world.open_doors.get(actor.id, 0)
+                motion = Motion(world.time_s, world.rolled_m(row), doors, actor.wheel_angles_deg)
+                shown.pose(table[row], motion, own)
                 out.first_part[row] = count
                 poses.append(own)
                 count += look.parts

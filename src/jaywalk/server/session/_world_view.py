@@ -154,7 +154,7 @@ class WorldView:
             sky,
             self._patterns,
             pictures_of(frozenset(shown)),
-            self._models.tables(world.actors.values(), columns.table, world.time_s),
+            self._models.tables(world),
         )
 
     def _paint_actors(self) -> set[str]:

@@ -33,6 +33,7 @@ Vector = tuple[float, float, float]
 Transform = tuple[Vector, Vector]
 
 COLLISION_AT_SPAWN: Final = "Spawn failed because of collision at spawn position"
+ALL_DOORS: Final = 6  # CARLA's VehicleDoor: four doors, bonnet, boot, all
 _PUSH_FIELDS: Final = {"impulse": "imp", "force": "force"}
 _MOTION: Final = ("vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az")
 _KIND_WORDS: Final = {
@@ -82,6 +83,8 @@ class World:
         self._ids = ids
         self._models = np.zeros(0, VEHICLE_MODEL)
         self._road_limits = road_limits
+        self.open_doors: dict[int, int] = {}  # by actor id, bit n: door n of CARLA's VehicleDoor
+        self._rolled_m = np.zeros(0)  # by row: way along the own axis since the spawn
         self._released_pedals: set[int] = set()  # rows whose controls hold for one tick only
         self.friction = FrictionVolumes()
         self._frame = 0
@@ -218,6 +221,7 @@ class World:
         if actor.kind is Kind.WALKER:
             self.people.remove(actor_id)
         self._released_pedals.discard(actor.row)
+        self.open_doors.pop(actor_id, None)
         self.friction.remove(actor_id)
         columns.release_row(actor.row)
         del self.actors[actor_id]
@@ -433,9 +437,27 @@ class World:
         step_props(table, rows, self.town.ground, delta_s)
         self.collisions.step(columns, delta_s)
         follow_parents(table, rows)
+        self._roll(delta_s)
         for row in self._released_pedals:
             columns.throttle[row] = columns.steer[row] = columns.brake[row] = 0.0
         self.friction.step(self)
         areas.mark_lights(table, rows, self._stop_boxes, self._stop_owner, self.lights.lights)
         if self._road_limits:
             areas.update_limits(table, rows, self.town.limits, self._frame)
+
+    def set_door(self, actor: Actor, door: int, *, is_open: bool) -> None:
+        """Open or close a door for show; it has no body for contacts."""
+        bits = (1 << ALL_DOORS) - 1 if door == ALL_DOORS else 1 << door
+        old = self.open_doors.get(actor.id, 0)
+        self.open_doors[actor.id] = old | bits if is_open else old & ~bits
+
+    def _roll(self, delta_s: float) -> None:
+        columns = self.columns
+        rolled = np.zeros(len(columns.table))
+        rolled[: len(self._rolled_m)] = self._rolled_m
+        along = columns.vx * np.cos(columns.yaw) + columns.vy * np.sin(columns.yaw)
+        self._rolled_m = np.where(columns.id == 0, 0.0, rolled + along * delta_s)
+
+    def rolled_m(self, row: int) -> float:
+        """Way of an actor along its own axis since its spawn, for wheels; backwards negative."""
+        return float(self._rolled_m[row]) if row < len(self._rolled_m) else 0.0

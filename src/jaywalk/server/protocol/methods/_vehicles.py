@@ -13,6 +13,7 @@ from jaywalk.server.encoding._vehicle_physics import (
 from jaywalk.server.encoding.codec import WireError, array, boolean, integer, number
 from jaywalk.server.protocol.rpc import RpcContext, rpc
 from jaywalk.server.world._vehicle_models import physics_in_world, set_physics_control, telemetry
+from jaywalk.server.world._world import ALL_DOORS
 
 if TYPE_CHECKING:
     from jaywalk.server.world._tables import Actor
@@ -123,18 +124,22 @@ def _wheel(actor: Actor, wheel: Any) -> int:
     return int(wheel)
 
 
+def _door(door: Any) -> int:
+    if not 0 <= integer(door) <= ALL_DOORS:
+        raise WireError(f"door {door} is not one of 0..{ALL_DOORS}")
+    return int(door)
+
+
 @rpc("open_vehicle_door", "void")
 def open_door(context: RpcContext, actor_id: Any, door: Any) -> None:
-    """Doors have no body in this world; the call is accepted."""
-    context.vehicle(actor_id)
-    integer(door)
+    """Open a door for show: cameras and scans see it, contacts do not."""
+    context.world.set_door(context.vehicle(actor_id), _door(door), is_open=True)
 
 
 @rpc("close_vehicle_door", "void")
 def close_door(context: RpcContext, actor_id: Any, door: Any) -> None:
-    """Doors have no body in this world; the call is accepted."""
-    context.vehicle(actor_id)
-    integer(door)
+    """Close a door."""
+    context.world.set_door(context.vehicle(actor_id), _door(door), is_open=False)
 
 
 @rpc("set_wheel_steer_direction", "void")

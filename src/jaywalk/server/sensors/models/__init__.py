@@ -1,46 +1,30 @@
-"""Models of vehicles, animals, props and scenery, and which actor shows which."""
+"""Models of vehicles, animals, props and scenery, and which actor shows which.
+
+A maker looks at an actor or at a row of the scenery and returns its look, or None if the thing is
+not its own. ``_ACTORS`` and ``_SCENERY`` list the makers; what no maker takes is drawn as a solid.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jaywalk.server.sensors._mesh import Look
+from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
 
-__all__ = ["actor_look", "pose_parts", "scenery_look"]
+__all__ = ["ActorLook", "Body", "Motion", "actor_look", "scenery_look"]
+
+_ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = ()
+_SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = ()
 
 
-def actor_look(
-    type_id: str,
-    attributes: Mapping[str, str],
-    half_m: tuple[float, float, float],
-    color: tuple[int, int, int],
-) -> Look | None:
-    """Return the look of an actor; None: it is drawn as a solid.
-
-    Args:
-        type_id: Its blueprint.
-        attributes: Of the actor, by id.
-        half_m: Half extents of its box.
-        color: Its main colour.
-    """
-    return None
+def actor_look(body: Body) -> ActorLook | None:
+    """Return the look of an actor; None: it is drawn as a solid."""
+    return next((look for make in _ACTORS if (look := make(body)) is not None), None)
 
 
 def scenery_look(item: np.void, index: int) -> Look | None:
     """Return the look of a row of the scenery; None: it is drawn as a solid."""
-    return None
-
-
-def pose_parts(look: Look, actor: np.void, time_s: float, out: NDArray[Any]) -> None:
-    """Write the poses of the parts of an actor: (parts, 3, 4), rotation and shift of each.
-
-    Args:
-        look: Of the actor.
-        actor: Its row in the actor table.
-        time_s: Simulated time.
-        out: Output; identities at first.
-    """
+    return next((look for make in _SCENERY if (look := make(item, index)) is not None), None)
