@@ -183,17 +183,17 @@ def _signs(
         place = carla.Location(box.location.x, box.location.y, box.location.z)
         actor.get_transform().transform(place)  # in place: the wheel changes its argument
         kind = 2 if actor.type_id == "traffic.stop" else 1
-        found: list[tuple[float, int]] = []
+        matches: list[tuple[float, int]] = []
         for me in enters:
             line = lines[me]
             nearest, gap_m = nearest_vertex(line, place.x, place.y)
             left_m = line[-1, 4] - line[nearest, 4]
             reach = max(box.extent.x, box.extent.y, 1.0) + 0.3
             if gap_m < reach and left_m < _SIGN_REACH_M:
-                found.append((gap_m, me))
-        if found:
+                matches.append((gap_m, me))
+        if matches:
             # Lanes of the other direction end elsewhere, so all near lanes count.
-            for _, me in found:
+            for _, me in matches:
                 result[me] = max(result[me], kind)
     return result
 

@@ -64,21 +64,21 @@ def seed_name(name: str) -> str:
 
 
 def _driver_maker(module: ModuleType, path: Path) -> Callable[[], Driver]:
-    found = [
+    kinds = [
         thing
         for thing in vars(module).values()
         if isinstance(thing, type)
         and issubclass(thing, (Driver, Agent))
         and thing.__module__ == module.__name__
     ]
-    if len(found) != 1:
-        names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
+    if len(kinds) != 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "none"
         raise UsageError(
-            f"{path} defines {len(found)} drivers ({names}). Expected exactly one subclass of "
+            f"{path} defines {len(kinds)} drivers ({names}). Expected exactly one subclass of "
             "jaywalk_agent.Agent or jaywalk.agents.base.Driver, or get_entry_point() as in a "
             "Leaderboard agent."
         )
-    kind = found[0]
+    kind = kinds[0]
     if issubclass(kind, Driver):
         return kind
     return lambda: PlainDriver(kind())

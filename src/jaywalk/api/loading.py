@@ -353,14 +353,14 @@ def _score_row(name: str, kind: str, figure: Figure) -> dict[str, Any]:
     }
 
 
-def _episode_score(one: EpisodeScore) -> dict[str, Any]:
+def _episode_score(score: EpisodeScore) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "episode_id": one.episode_id,
-        "scenario": one.scenario,
-        "seed": one.seed,
-        "status": one.status,
-        "success": one.success,
-        "cause": cause_of(one),
+        "episode_id": score.episode_id,
+        "scenario": score.scenario,
+        "seed": score.seed,
+        "status": score.status,
+        "success": score.success,
+        "cause": cause_of(score),
     }
-    metrics = {name: value for name, value in one.metrics.items() if name not in row}
-    return row | metrics | {f"n_{name}": number for name, number in one.counts.items()}
+    metrics = {name: value for name, value in score.metrics.items() if name not in row}
+    return row | metrics | {f"n_{name}": number for name, number in score.counts.items()}

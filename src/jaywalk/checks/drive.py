@@ -344,13 +344,13 @@ def _sample(
 
 def _kept(decision: Decision) -> Decision:
     """Return the decision with a copy of its control, in case the agent reuses one object."""
-    told = decision.control
+    decided = decision.control
     control = carla.VehicleControl(
-        throttle=told.throttle,
-        steer=told.steer,
-        brake=told.brake,
-        hand_brake=told.hand_brake,
-        reverse=told.reverse,
+        throttle=decided.throttle,
+        steer=decided.steer,
+        brake=decided.brake,
+        hand_brake=decided.hand_brake,
+        reverse=decided.reverse,
     )
     return Decision(control=control, plan=decision.plan, forecasts=decision.forecasts)
 

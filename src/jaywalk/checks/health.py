@@ -91,14 +91,14 @@ def _cpu() -> Iterator[HealthFinding]:
 def _carla_wheel() -> Iterator[HealthFinding]:
     command = f"{sys.executable} -m pip install carla=={CARLA_VERSION}"
     try:
-        found = version("carla")
+        installed = version("carla")
     except PackageNotFoundError:
-        found = ""
-    good = found == CARLA_VERSION
+        installed = ""
+    good = installed == CARLA_VERSION
     yield HealthFinding(
         check="carla wheel",
         state=OK if good else MISSING,
-        detail=found or "not installed",
+        detail=installed or "not installed",
         fix="" if good else command,
     )
 

@@ -45,14 +45,14 @@ _FRAMES: Final[dict[str, Callable[[FloatArray, Sample, FloatArray], FloatArray]]
 
 def judge_forecasts(samples: Sequence[Sample]) -> Verdict:
     """Judge forecasts of people: form, frame and units."""
-    told = [(sample, one) for sample in samples for one in sample.decision.forecasts]
-    if not told:
+    forecasts = [(sample, one) for sample in samples for one in sample.decision.forecasts]
+    if not forecasts:
         return "skip", "tells none (optional; needed for ADE, IRS and FPBR)", ""
-    known = [(sample, one) for sample, one in told if one.actor_id in sample.people]
+    known = [(sample, one) for sample, one in forecasts if one.actor_id in sample.people]
     if not known:
         return (
             "fail",
-            f"{len(told)} forecasts, none of a person that is there",
+            f"{len(forecasts)} forecasts, none of a person that is there",
             "actor_id is the id in moment.actors (or of the carla actor) of a person",
         )
     for sample, one in known:
@@ -63,18 +63,18 @@ def judge_forecasts(samples: Sequence[Sample]) -> Verdict:
     return "pass", f"{len(known)} of people, up to {longest:g} s, where they are", ""
 
 
-def _form_problem(one: Forecast) -> tuple[str, str] | None:
-    times = one.time_s
+def _form_problem(forecast: Forecast) -> tuple[str, str] | None:
+    times = forecast.time_s
     if not len(times) or np.any(np.diff(times) <= 0.0) or times[0] < 0.0:
         return "time_s does not rise from 0 on", "time_s counts seconds from now: 0.5, 1.0, ..."
     if times[-1] > _LONGEST_S:
         return (f"time_s goes up to {times[-1]:g}", "time_s is in seconds, not ms or ticks")
-    total = float(one.weight.sum())
-    if abs(total - 1.0) > 0.01 or np.any(one.weight < 0.0):
+    total = float(forecast.weight.sum())
+    if abs(total - 1.0) > 0.01 or np.any(forecast.weight < 0.0):
         return (f"weights add up to {total:.3g}", "weight is a probability of each mode: sum 1")
-    if one.covariance_m2 is None:
+    if forecast.covariance_m2 is None:
         return None
-    spread = one.covariance_m2
+    spread = forecast.covariance_m2
     if not np.allclose(spread, np.swapaxes(spread, -1, -2), rtol=1e-6, atol=1e-9):
         return "a covariance is not symmetric", "covariance_m2 is (modes, times, 2, 2)"
     values = np.linalg.eigvalsh(spread)
@@ -86,24 +86,24 @@ def _form_problem(one: Forecast) -> tuple[str, str] | None:
     return None
 
 
-def _place_problem(sample: Sample, one: Forecast) -> tuple[str, str] | None:
-    here = np.array(sample.people[one.actor_id])
-    first = np.average(one.mean_m[:, 0, :], axis=0, weights=np.maximum(one.weight, 1e-12))
-    reach = _SLACK_M + _PERSON_MPS * float(one.time_s[0])
+def _place_problem(sample: Sample, forecast: Forecast) -> tuple[str, str] | None:
+    here = np.array(sample.people[forecast.actor_id])
+    first = np.average(forecast.mean_m[:, 0, :], axis=0, weights=np.maximum(forecast.weight, 1e-12))
+    reach = _SLACK_M + _PERSON_MPS * float(forecast.time_s[0])
     gap = float(np.hypot(*(first - here)))
     if gap <= reach:
         return None
-    detail = f"forecast {gap:.1f} m away from the person in {one.time_s[0]:g} s"
+    detail = f"forecast {gap:.1f} m away from the person in {forecast.time_s[0]:g} s"
     return detail, _frame_hint(first[None, :], sample, here, lambda p: _gap(p[0], here) <= reach)
 
 
 def judge_plans(samples: Sequence[Sample], route_m: FloatArray) -> Verdict:
     """Judge plans: they must begin at the ego and lead along the route."""
-    told = [(s, s.decision.plan) for s in samples if s.decision.plan is not None]
-    told = [(sample, plan) for sample, plan in told if plan is not None and len(plan.path_m)]
-    if not told:
+    plans = [(s, s.decision.plan) for s in samples if s.decision.plan is not None]
+    plans = [(sample, plan) for sample, plan in plans if plan is not None and len(plan.path_m)]
+    if not plans:
         return "skip", "tells none (optional)", ""
-    for sample, plan in told:
+    for sample, plan in plans:
         assert plan is not None
         path, ego = plan.path_m, np.array(sample.xy_m)
         if plan.time_s is not None and np.any(np.diff(plan.time_s) < 0.0):
@@ -112,7 +112,7 @@ def judge_plans(samples: Sequence[Sample], route_m: FloatArray) -> Verdict:
             fix = _frame_hint(path, sample, ego, partial(_fits, ego_m=ego, route_m=route_m))
             detail = f"at {sample.time_s:g} s it is neither at the ego nor along the route"
             return "fail", detail, fix
-    return "pass", f"{len(told)} plans, along the route", ""
+    return "pass", f"{len(plans)} plans, along the route", ""
 
 
 def _fits(path_m: FloatArray, ego_m: FloatArray, route_m: FloatArray) -> bool:
@@ -240,14 +240,14 @@ _ADVICE: Final = {
 def _sensors(drive: CheckDrive) -> Finding:
     if not drive.asked_sensors:
         return Finding(check="sensors", state=SKIP, detail="asks for none")
-    told, bad = [], []
+    described, bad = [], []
     for tag, data in sorted(drive.sensors.items()):
         if isinstance(data, np.ndarray):
-            told.append(f"{tag} {'x'.join(map(str, data.shape))} {data.dtype}")
+            described.append(f"{tag} {'x'.join(map(str, data.shape))} {data.dtype}")
             if not data.size or not np.all(np.isfinite(data)):
                 bad.append(tag)
         else:
-            told.append(f"{tag} {', '.join(data) if isinstance(data, dict) else type(data)}")
+            described.append(f"{tag} {', '.join(data) if isinstance(data, dict) else type(data)}")
     if bad:
         return Finding(
             check="sensors",
@@ -255,8 +255,8 @@ def _sensors(drive: CheckDrive) -> Finding:
             detail=f"no usable data from {', '.join(bad)}",
             fix="look at the sensor's place and field of view",
         )
-    detail = "; ".join(told) or "no frame was read"
-    return Finding(check="sensors", state=PASS if told else FAIL, detail=detail)
+    detail = "; ".join(described) or "no frame was read"
+    return Finding(check="sensors", state=PASS if described else FAIL, detail=detail)
 
 
 def _controls(drive: CheckDrive) -> Finding:
@@ -279,7 +279,7 @@ def _controls(drive: CheckDrive) -> Finding:
             detail=f"not a finite number: {', '.join(bad)}",
             fix="a run ends there as the agent's failure; guard against division by zero",
         )
-    told = ", ".join(
+    ranges = ", ".join(
         f"{name} {column.min():.2f} to {column.max():.2f}"
         for name, column in zip(names, rows.T, strict=True)
     )
@@ -289,16 +289,16 @@ def _controls(drive: CheckDrive) -> Finding:
         fix = "throttle and brake are 0 to 1, steer is -1 to 1"
         if wide > 1.0:
             fix += "; a share of the largest wheel angle, not degrees or radians"
-        return Finding(check="controls", state=FAIL, detail=told, fix=fix)
+        return Finding(check="controls", state=FAIL, detail=ranges, fix=fix)
     both = np.mean((rows[:, 0] > 0.05) & (rows[:, 2] > 0.05))
     if both > 0.1:
         return Finding(
             check="controls",
             state=WARN,
             fix="let one go before pressing the other",
-            detail=f"throttle and brake together in {both:.0%} of the steps; {told}",
+            detail=f"throttle and brake together in {both:.0%} of the steps; {ranges}",
         )
-    return Finding(check="controls", state=PASS, detail=told)
+    return Finding(check="controls", state=PASS, detail=ranges)
 
 
 def _moves(drive: CheckDrive) -> Finding:

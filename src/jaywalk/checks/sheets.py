@@ -182,7 +182,7 @@ def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: floa
     shift = shift_classes().get(name)  # classes of other suites have no caption
     caption = "" if shift is None else shift.caption
     figure.text(left / wide, (head + 0.09) / tall, caption, fontsize=9, color=_MUTED)
-    told = any(photo.lamps for photo in pair)
+    has_lamps = any(photo.lamps for photo in pair)
     detail = pair[1].detail_px
     for half, photo in enumerate(pair):
         bottom = head - (half + 1) * _TALL_INCH - half * _HALVES_INCH
@@ -204,7 +204,7 @@ def _draw_pair(figure: Figure, pair: tuple[Photo, Photo], left: float, top: floa
             weight="bold",
             bbox={"boxstyle": "round,pad=0.28", "facecolor": colour, "edgecolor": "none"},
         )
-        if told:
+        if has_lamps:
             ax.text(
                 0.018,
                 0.05,
@@ -250,8 +250,8 @@ def draw_sheet(staged: Sequence[StagedRoute], path: Path) -> None:
         raise UsageError(f"--out is '{path}', expected a file that ends in .png.")
     path.parent.mkdir(parents=True, exist_ok=True)
     pairs: dict[str, list[StagedRoute]] = {}
-    for one in sorted(staged, key=lambda one: int(one.item.route.id)):
-        pairs.setdefault(one.item.pair, []).append(one)
+    for route in sorted(staged, key=lambda one: int(one.item.route.id)):
+        pairs.setdefault(route.item.pair, []).append(route)
     rows = -(-len(pairs) // _PAIR_SHEET_COLUMNS)
     figure = Figure(
         figsize=(_CELL_INCH * _PAIR_SHEET_COLUMNS, 2.12 * _CELL_INCH * rows), facecolor=PAPER
@@ -269,11 +269,11 @@ def draw_sheet(staged: Sequence[StagedRoute], path: Path) -> None:
     )
     for number, (name, halves) in enumerate(sorted(pairs.items())):
         middle = _middle(halves)
-        for half, one in enumerate(halves[:2]):
+        for half, route in enumerate(halves[:2]):
             ax = figure.add_subplot(
                 grid[2 * (number // _PAIR_SHEET_COLUMNS) + half, number % _PAIR_SHEET_COLUMNS]
             )
-            _draw(ax, one, middle)
+            _draw(ax, route, middle)
             words = "shift" if half else "base"
             ax.set_title(f"{name.rpartition('_')[0]}, {words}", fontsize=7, color=INK, pad=2)
     figure.savefig(path, dpi=120)
@@ -281,27 +281,27 @@ def draw_sheet(staged: Sequence[StagedRoute], path: Path) -> None:
 
 def _middle(halves: Sequence[StagedRoute]) -> tuple[float, float]:
     """Middle of the actors that the scenarios of a pair add, in metres."""
-    for one in reversed(halves):
-        things = [body for body in one.bodies if body.role not in _FILLS]
+    for half in reversed(halves):
+        things = [body for body in half.bodies if body.role not in _FILLS]
         if things:
             x = np.median([body.x_m for body in things])
             y = np.median([body.y_m for body in things])
             return float(x), float(y)
-    one = halves[0]
-    assert one.route_m is not None
-    assert one.along_m is not None
-    at = int(np.searchsorted(one.along_m, np.nan_to_num(one.trigger_m) + _AHEAD_M))
-    x, y = one.route_m[min(at, len(one.route_m) - 1)]
+    half = halves[0]
+    assert half.route_m is not None
+    assert half.along_m is not None
+    at = int(np.searchsorted(half.along_m, np.nan_to_num(half.trigger_m) + _AHEAD_M))
+    x, y = half.route_m[min(at, len(half.route_m) - 1)]
     return float(x), float(y)
 
 
-def _draw(ax: Axes, one: StagedRoute, middle: tuple[float, float]) -> None:
+def _draw(ax: Axes, route: StagedRoute, middle: tuple[float, float]) -> None:
     x, y = middle
     window = (x - _HALF_M, y - _HALF_M, x + _HALF_M, y + _HALF_M)
-    town_axes(load_town(one.item.route.town), ax, window_m=window)
-    if one.route_m is not None:
-        ax.plot(*one.route_m.T, color="#1d6fb8", linewidth=0.8, linestyle=":", zorder=11)
-    for body in one.bodies:
+    town_axes(load_town(route.item.route.town), ax, window_m=window)
+    if route.route_m is not None:
+        ax.plot(*route.route_m.T, color="#1d6fb8", linewidth=0.8, linestyle=":", zorder=11)
+    for body in route.bodies:
         _draw_body(ax, body)
     ax.set_xlim(window[0], window[2])
     ax.set_ylim(window[3], window[1])

@@ -143,7 +143,7 @@ def stage_routes(
 
 
 def _bodies(episode: LiveEpisode) -> tuple[StagingStagedBody, ...]:
-    found = []
+    bodies = []
     for actor in episode.world.get_actors():
         if not actor.type_id.startswith(("vehicle.", "walker.", "static.prop.")):
             continue
@@ -153,7 +153,7 @@ def _bodies(episode: LiveEpisode) -> tuple[StagingStagedBody, ...]:
         pose, box = state.get_transform(), actor.bounding_box
         yaw = yaw_rad(pose)
         hx, hy, _, cx, cy, _ = upright_carla_box(box, pose.rotation)
-        found.append(
+        bodies.append(
             StagingStagedBody(
                 type_id=actor.type_id,
                 role=actor.attributes.get("role_name", ""),
@@ -163,4 +163,4 @@ def _bodies(episode: LiveEpisode) -> tuple[StagingStagedBody, ...]:
                 half_m=(hx, hy),
             )
         )
-    return tuple(found)
+    return tuple(bodies)

@@ -60,20 +60,20 @@ def list_baselines(baselines: Folder = _FOLDER, as_json: AsJson = False) -> None
     from jaywalk.core.source_digest import SHORT
 
     rows = []
-    for one in _load(baselines, None, which="all"):
-        when = one.accepted.date if one.accepted else "never"
+    for baseline in _load(baselines, None, which="all"):
+        when = baseline.accepted.date if baseline.accepted else "never"
         rows.append(
             {
-                "name": one.name,
-                "suite": one.run.suite_id or one.run.suite,
-                "agent": one.run.agent_version or one.run.agent,
-                "seeds": ",".join(map(str, one.run.seeds)),
-                "subset": one.run.subset,
-                "variant": one.run.variant,
-                "episodes": len(one.episodes),
-                "in_ci": one.in_ci,
+                "name": baseline.name,
+                "suite": baseline.run.suite_id or baseline.run.suite,
+                "agent": baseline.run.agent_version or baseline.run.agent,
+                "seeds": ",".join(map(str, baseline.run.seeds)),
+                "subset": baseline.run.subset,
+                "variant": baseline.run.variant,
+                "episodes": len(baseline.episodes),
+                "in_ci": baseline.in_ci,
                 "accepted": when,
-                "code": one.code.sources[:SHORT],
+                "code": baseline.code.sources[:SHORT],
             }
         )
     if as_json:
@@ -149,14 +149,14 @@ def accept(
     driver = _driver(baselines, out, workers)
     rows, skipped = [], []
     with _interruptible():
-        for one in chosen:
-            found = driver.drive(one, _source_of(source, one, len(chosen)))
-            if found.problem:
-                skipped.append(f"{one.name}: {found.problem}")
+        for baseline in chosen:
+            driven = driver.drive(baseline, _source_of(source, baseline, len(chosen)))
+            if driven.problem:
+                skipped.append(f"{baseline.name}: {driven.problem}")
                 continue
-            assert found.result is not None
-            rows.append(driver.accept(one, found.result, why))
-            found.clean()
+            assert driven.result is not None
+            rows.append(driver.accept(baseline, driven.result, why))
+            driven.clean()
     if as_json:
         print_json({"accepted": rows, "skipped": skipped})
     else:
@@ -209,7 +209,7 @@ def new(
     (spec, *more) = agent_specs(agent, None, perception)
     if more or agent.endswith(".py") or "://" in agent:
         raise UsageError(f"--agent is '{agent}', expected one driver of 'jaywalk list agents'.")
-    one = Baseline(
+    baseline = Baseline(
         name=name,
         in_ci=in_ci,
         run=BaselineRun(
@@ -221,21 +221,21 @@ def new(
             variant=variant,
         ),
     )
-    found = suite_of(one, baselines)
+    found = suite_of(baseline, baselines)
     towns = sorted({item.route.town for item in found.routes} - set(own_towns()))
-    run = one.run.model_copy(update={"suite_id": found.name, "requires": towns})
-    one = one.model_copy(update={"run": run})
+    run = baseline.run.model_copy(update={"suite_id": found.name, "requires": towns})
+    baseline = baseline.model_copy(update={"run": run})
     if not drive:
-        write_baseline(path, one)
+        write_baseline(path, baseline)
         finish([str(path)], f"jaywalk baseline accept {name} --reason ...")
         return
     driver = _driver(baselines, out, workers)
     with _interruptible():
-        result = driver.drive(one, source)
+        result = driver.drive(baseline, source)
     if result.problem or result.result is None:
         say(f"{name}: {result.problem}")
         raise typer.Exit(_MISSING if result.skipped else _INCOMPLETE)
-    row = driver.accept(one, result.result, why)
+    row = driver.accept(baseline, result.result, why)
     result.clean()
     finish([f"{path}: {row['summary']}"], f"jaywalk baseline verify {name}")
 
@@ -247,13 +247,13 @@ def _driver(folder: Path, out: Path | None, workers: int) -> BaselineDriver:
     return BaselineDriver(folder=folder, out=out, workers=workers, execute=quietly, say=say)
 
 
-def _source_of(source: Path | None, one: Baseline, count: int) -> Path | None:
+def _source_of(source: Path | None, baseline: Baseline, count: int) -> Path | None:
     """The run of one baseline in the folder given with --from."""
     from jaywalk.record.run import RunFolder
 
     if source is None or (count == 1 and RunFolder(source).config_file.is_file()):
         return source
-    return source / one.name
+    return source / baseline.name
 
 
 # -- choosing and printing ---------------------------------------------------------------------
@@ -265,12 +265,12 @@ def _load(folder: Path, names: list[str] | None, *, which: str) -> list[Baseline
     if names:
         check_names(folder, names)
     chosen = names or find_baselines(folder)
-    found = [read_baseline(folder / f"{name}.json") for name in chosen]
+    loaded = [read_baseline(folder / f"{name}.json") for name in chosen]
     if which == "ci" and not names:
-        found = [one for one in found if one.in_ci]
-    if not found:
+        loaded = [one for one in loaded if one.in_ci]
+    if not loaded:
         raise UsageError(f"'{folder}' holds no baseline; make one with 'jaywalk baseline new'.")
-    return found
+    return loaded
 
 
 @contextmanager
@@ -331,14 +331,14 @@ def _print_changes(verdict: BaselineVerdict, changes: Changes) -> None:
     ]
     if moves:
         print_table(["score", "episodes moved", "mean change", "largest"], moves)
-    for one in changes.changed[:_SHOWN]:
+    for change in changes.changed[:_SHOWN]:
         what = ", ".join(
             f"{key} {_text(a)} -> {_text(b)}"
-            for key, (a, b) in one.moved.items()
+            for key, (a, b) in change.moved.items()
             if "status" in key or "success" in key or "driving_score" in key
         )
-        said = what or ("other scores" if one.moved else "scores equal")
-        print_line(f"  {one.episode}: {said}")
+        said = what or ("other scores" if change.moved else "scores equal")
+        print_line(f"  {change.episode}: {said}")
     if len(changes.changed) > _SHOWN:
         print_line(f"  ... and {len(changes.changed) - _SHOWN} more (--json lists all)")
     for title, ids in (("missing", changes.missing), ("new", changes.extra)):

@@ -55,11 +55,11 @@ def print_checks(checks: list[DatasetCheck], folder: Path, as_json: bool) -> Non
             ]
         )
         return
-    for found in checks:
-        state = "usable" if found.ok else "not usable"
-        listed = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in found.counts.items())
-        print_line(f"{found.dataset}: {state}; {listed}")
-        for defect in found.defects:
+    for check in checks:
+        state = "usable" if check.ok else "not usable"
+        listed = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in check.counts.items())
+        print_line(f"{check.dataset}: {state}; {listed}")
+        for defect in check.defects:
             places = f" (e.g. {', '.join(defect.examples[:3])})" if defect.examples else ""
             print_line(f"{defect.severity}: {defect.code}: {defect.count} {defect.message}{places}")
     print_line(

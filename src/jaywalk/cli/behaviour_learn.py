@@ -245,31 +245,31 @@ def choose(
 def _about(folder: Path) -> dict[str, Any]:
     file = folder / "model.json"
     try:
-        found: dict[str, Any] = json.loads(read_text(file, "a trained model"))
-        _ = found["validation"], found["model"]
+        about: dict[str, Any] = json.loads(read_text(file, "a trained model"))
+        _ = about["validation"], about["model"]
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"'{folder}' holds no trained model ({problem}).") from problem
-    return found
+    return about
 
 
 def _settings(config: Path | None, values: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if config is not None:
         try:
-            found = json.loads(read_text(config, "a JSON file of settings"))
+            settings = json.loads(read_text(config, "a JSON file of settings"))
         except (OSError, ValueError) as problem:
             raise DataError(f"'{config}' cannot be read as JSON: {problem}.") from problem
-        if not isinstance(found, dict):
+        if not isinstance(settings, dict):
             raise DataError(f"'{config}' is no JSON object; expected names and values.")
     for value in values:
         name, equals, text = value.partition("=")
         if not equals:
             raise UsageError(f"--set '{value}': expected NAME=VALUE, as epochs=20.")
         try:
-            found[name] = json.loads(text)
+            settings[name] = json.loads(text)
         except ValueError:
-            found[name] = text
-    return found
+            settings[name] = text
+    return settings
 
 
 def _cell(value: Any) -> str:

@@ -88,11 +88,11 @@ def _task(
     drawn = draw_samples(data, task, split)
     kept = strict_reasons(drawn, strict).is_null()
     options = Bootstrap(resamples=resamples)
-    models, corrected, found = [], [], {}
+    models, corrected, values_by_label = [], [], {}
     for label, path in _pairs(files):
         say(f"{task.task_id}: {label}")
         _, values = read_predictions(Path(path), task, drawn)
-        found[label] = values
+        values_by_label[label] = values
         models.append((label, score_report(task, drawn, values, options)))
         if kept.any():
             part = correct_times(drawn.filter(kept), strict)
@@ -102,7 +102,7 @@ def _task(
         "title": _TITLES[name],
         "models": models,
         "strict": corrected,
-        "factors": [_factor(data, task, drawn, found, text) for text in by],
+        "factors": [_factor(data, task, drawn, values_by_label, text) for text in by],
     }
 
 
@@ -110,7 +110,7 @@ def _factor(
     data: BehaviourData,
     task: Task,
     drawn: pl.DataFrame,
-    found: dict[str, NDArray[np.float64]],
+    values_by_label: dict[str, NDArray[np.float64]],
     text: str,
 ) -> dict[str, Any]:
     """Groups of one heat map: mAP where it is defined (action), else balanced accuracy."""
@@ -126,7 +126,7 @@ def _factor(
         part = drawn.filter(mask)
         rows = [
             score_report(task, part, one[mask], Bootstrap(resamples=0))["base"][score]
-            for one in found.values()
+            for one in values_by_label.values()
         ]
         groups.append((value, part.height, rows))
     words = {"map": "mAP", "bacc": "bAcc"}
@@ -192,12 +192,12 @@ def _frame(data: BehaviourData, text: str) -> dict[str, Any] | None:
 
 
 def _pairs(files: list[str]) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for text in files:
         label, equals, path = text.partition("=")
         if not equals or not label or not path:
             raise UsageError(f"'{text}': expected NAME=CSV, as forest=forest.csv.")
-        found.append((label, path))
-    if len({label for label, _ in found}) < len(found):
+        pairs.append((label, path))
+    if len({label for label, _ in pairs}) < len(pairs):
         raise UsageError("Two models have the same name; names tell them apart on the page.")
-    return found
+    return pairs

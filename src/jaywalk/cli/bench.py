@@ -232,11 +232,13 @@ def agents(
         ],
     )
     lines = [f"calibration loop: {result.calibration_ms:.1f} ms"]
-    for one in result.agents:
-        if one.agent in AIMS_MS:
-            aim = AIMS_MS[one.agent]
-            verdict = "ok" if one.ms_per_decision <= aim else "MISSED"
-            reached = f"{one.agent}: {one.ms_per_decision:.2f} ms (aim: at most {aim:g}) {verdict}"
+    for timing in result.agents:
+        if timing.agent in AIMS_MS:
+            aim = AIMS_MS[timing.agent]
+            verdict = "ok" if timing.ms_per_decision <= aim else "MISSED"
+            reached = (
+                f"{timing.agent}: {timing.ms_per_decision:.2f} ms (aim: at most {aim:g}) {verdict}"
+            )
             lines.insert(0, reached)
     finish(lines, "jaywalk bench agents --json > bench.json  # keep it for comparison")
 

@@ -42,31 +42,31 @@ def compare(
     from jaywalk.report.scored_runs import score_folders
 
     scored = score_folders(runs, protocol)
-    found = compare_runs(scored, allow_mixed=allow_mixed)
+    comparison = compare_runs(scored, allow_mixed=allow_mixed)
     held_out = inspection_of(scored[0].score)
     mixed = any(run.score.mixed_code for run in scored)
     names = " ".join(str(run) for run in runs)
     return Result(
-        found.to_json() | {"inspected": held_out, "mixed_code": mixed},
-        [*_parts(found), Note(f"held out? {held_out}")],
+        comparison.to_json() | {"inspected": held_out, "mixed_code": mixed},
+        [*_parts(comparison), Note(f"held out? {held_out}")],
         next_command=f"jaywalk report {names} --protocol {protocol} -o report.html",
-        exit_code=0 if found.is_complete else _INCOMPLETE,
+        exit_code=0 if comparison.is_complete else _INCOMPLETE,
         table=table,
     )
 
 
-def _parts(found: Comparison) -> list[Part]:
+def _parts(comparison: Comparison) -> list[Part]:
     from jaywalk.cli.score import few_lines, row_label
     from jaywalk.metrics.driving.protocols import protocol_version
     from jaywalk.report.comparison import SUCCESS
 
     parts: list[Part] = []
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         state = "complete" if pair.is_complete else "INCOMPLETE"
-        version = protocol_version(found.protocol)
+        version = protocol_version(comparison.protocol)
         head = (
-            f"{pair.candidate} against {pair.baseline} under {found.protocol} version {version}: "
-            f"{pair.n_pairs}/{pair.expected} pairs, {state}"
+            f"{pair.candidate} against {pair.baseline} under {comparison.protocol} "
+            f"version {version}: {pair.n_pairs}/{pair.expected} pairs, {state}"
         )
         parts.append(Note(head))
         if pair.unpaired:
@@ -75,7 +75,7 @@ def _parts(found: Comparison) -> list[Part]:
             "metric (* primary)",
             pair.baseline,
             pair.candidate,
-            f"difference [{100 * found.level:.0f} %]",
+            f"difference [{100 * comparison.level:.0f} %]",
             "scenarios up/down/equal",
             "p",
             "p (Holm)",
@@ -85,18 +85,18 @@ def _parts(found: Comparison) -> list[Part]:
         rows = [_row(d, row_label(d.name)) for d in pair.metrics]
         rows += [_row(d, f"{row_label(d.name)} per km") for d in pair.rates_per_km]
         parts += [Table(columns, rows, "metrics"), *_flips(pair)]
-    tests = len(found.primary)
-    names = ", ".join(dict.fromkeys(row_label(d.name) for d in found.primary))
+    tests = len(comparison.primary)
+    names = ", ".join(dict.fromkeys(row_label(d.name) for d in comparison.primary))
     parts += [
         Note(f"p (Holm): corrected over {tests} tests of the primary metrics (*): {names}"),
         Note("detectable: smallest true difference found with 80 % power at the 5 % level"),
     ]
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         behind = {d.name: d.n_scenarios for d in (*pair.metrics, *pair.rates_per_km)}
         of_success = behind.pop(SUCCESS)
         labelled = {row_label(name): n for name, n in behind.items()}
         parts += [Note(f"warning: {line}") for line in few_lines(of_success, labelled)]
-    return parts + [Note(warning) for warning in found.warnings]
+    return parts + [Note(warning) for warning in comparison.warnings]
 
 
 def _row(d: Difference, name: str) -> list[str]:

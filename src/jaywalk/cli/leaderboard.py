@@ -47,24 +47,24 @@ def validate(
     from jaywalk.metrics.driving.summary import jsonable
     from jaywalk.metrics.generalization.validation import validate_entry
 
-    found = validate_entry(entry, resamples=1)
-    accepted = found.is_valid and not (strict and found.suspicions)
+    verdict = validate_entry(entry, resamples=1)
+    accepted = verdict.is_valid and not (strict and verdict.suspicions)
     if as_json:
-        print_json(jsonable(found.as_dict() | {"accepted": accepted}))
+        print_json(jsonable(verdict.as_dict() | {"accepted": accepted}))
     else:
-        for line in found.problems:
+        for line in verdict.problems:
             say(f"problem: {line}")
-        for line in found.suspicions:
+        for line in verdict.suspicions:
             say(f"suspicion: {line}")
-        words = "valid" if found.is_valid else "NOT valid"
-        if found.is_valid and not accepted:
+        words = "valid" if verdict.is_valid else "NOT valid"
+        if verdict.is_valid and not accepted:
             words = "NOT accepted (--strict)"
-        counts = _counted(len(found.problems), "problem")
-        if found.suspicions:
-            counts += ", " + _counted(len(found.suspicions), "suspicion")
+        counts = _counted(len(verdict.problems), "problem")
+        if verdict.suspicions:
+            counts += ", " + _counted(len(verdict.suspicions), "suspicion")
         again = f"mend these, then jaywalk leaderboard validate {entry}"
         finish(
-            [f"{entry}: {found.entry.method}, {words}: {counts}"],
+            [f"{entry}: {verdict.entry.method}, {words}: {counts}"],
             f"jaywalk leaderboard build {entry.parent}" if accepted else again,
         )
     if not accepted:
@@ -145,21 +145,21 @@ def import_results(
     from jaywalk.metrics.driving.results import place_of, read_results
     from jaywalk.metrics.generalization.entry import PUBLIC, RESULTS_FOLDER
 
-    found = read_results(results, method)
-    if not found.records:
+    results_read = read_results(results, method)
+    if not results_read.records:
         known = ", ".join(read_results(results).methods) or "none"
         raise UsageError(f"'{results}' has no records of '{method}'. It holds: {known}.")
     _fresh(output)
-    wanted = {record.source.split("#")[0]: record for record in found.records}
+    wanted = {record.source.split("#")[0]: record for record in results_read.records}
     for file in read_files(results, ".json"):
         record = wanted.get(file.name)
         if record is None or file.content is None:
             continue
-        _, seed = place_of(file.name, found.name)
+        _, seed = place_of(file.name, results_read.name)
         place = output / RESULTS_FOLDER / _seed_folder(seed) / Path(file.name).name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(file.content)
-    seeds = sorted({int(_seed_folder(one.seed)) for one in found.records})
+    seeds = sorted({int(_seed_folder(one.seed)) for one in results_read.records})
     about = _about(rgb, lidar, privileged, learned, held_out, pretraining, bench2drive)
     _write_entry(output, method, PUBLIC, seeds, about)
     _tell(output, len(wanted), as_json)

@@ -260,7 +260,7 @@ def search(
     if not query:
         library, query = Path("default"), str(library)
     lib = library_at(library)
-    found = [
+    matches = [
         {
             "name": lib.names[place],
             "score": score,
@@ -270,9 +270,12 @@ def search(
         for place, score in find(lib.columns["caption"], query, limit=limit)
     ]
     if as_json:
-        print_json(found)
+        print_json(matches)
         return
     print_table(
         ["clip", "class", "score", "caption"],
-        [[str(f["name"]), str(f["class"]), f"{f['score']:.2f}", str(f["caption"])] for f in found],
+        [
+            [str(f["name"]), str(f["class"]), f"{f['score']:.2f}", str(f["caption"])]
+            for f in matches
+        ],
     )

@@ -50,25 +50,27 @@ def select(
     from jaywalk.motion.selection import choosing
 
     clips = choosing.read_captions(places)
-    found = choosing.select(
+    selection = choosing.select(
         clips, words=words, every=every, categories=categories, with_lemmatiser=lemmatiser
     )
-    total: dict[str, Any] = choosing.summary(found)
+    total: dict[str, Any] = choosing.summary(selection)
     if compare:
         total["agreement"] = choosing.lemmatiser_agreement(clips, words)
         if total["agreement"] is None:
             raise PrerequisiteError("spaCy with en_core_web_sm is not installed; cannot compare")
     if out is not None:
-        choosing.write_list(found, out)
+        choosing.write_list(selection, out)
     if as_json:
-        rows = [{key: getattr(choice, key) for key in choice.__slots__} for choice in found.choices]
+        rows = [
+            {key: getattr(choice, key) for key in choice.__slots__} for choice in selection.choices
+        ]
         print_json({"clips": rows, "total": total})
         return
     print_table(
         ["clip", "selected", "category", "tags", "caption"],
         [
             [c.name, "yes" if c.selected else "no", c.category, " ".join(c.tags), c.caption]
-            for c in found.choices
+            for c in selection.choices
         ],
     )
     lines = [f"{total['selected']} of {total['clips']} clips selected ({total['lemmatiser']})"]

@@ -54,11 +54,11 @@ def quality(
     people = _measure(chosen, motions)
     if not people:
         raise UsageError("Nobody in these episodes was posed by clips; record a run of habit.")
-    found: dict[str, Any] = {"episodes": len(chosen), **summarise_quality(people)}
+    summary: dict[str, Any] = {"episodes": len(chosen), **summarise_quality(people)}
     if as_json:
-        print_json(found)
+        print_json(summary)
     else:
-        groups = found["groups"]
+        groups = summary["groups"]
         print_table(
             ["", *groups],
             [[name, *(_number(group[name]) for group in groups.values())] for name in _SHOWN],
@@ -73,12 +73,12 @@ def quality(
                     one["clip"],
                     _number(one["bone_step_deg" if what == "pops" else what]),
                 ]
-                for what, rows in found["worst"].items()
+                for what, rows in summary["worst"].items()
                 for one in rows[:3]
             ],
         )
         finish([f"{len(people)} people of {len(chosen)} episodes"], f"jaywalk score {runs[0]}")
-    if found["groups"]["all"]["pops"]:
+    if summary["groups"]["all"]["pops"]:
         raise typer.Exit(1)
 
 

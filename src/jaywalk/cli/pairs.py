@@ -61,12 +61,12 @@ def check(
         if not run.exists():
             raise UsageError(f"'{run}' does not exist. Give the folder of a run.")
     reach_m, sight_m = (REACH_M, SIGHT_M) if reach is None else (reach, reach)
-    found = check_pairs(runs, reach_m, sight_m)
-    tally = found.tally
-    failed = tally.passed < tally.pairs or bool(found.unchecked)
-    weak = [one for one in found.checks if one.passed and one.weak]
+    checked = check_pairs(runs, reach_m, sight_m)
+    tally = checked.tally
+    failed = tally.passed < tally.pairs or bool(checked.unchecked)
+    weak = [one for one in checked.checks if one.passed and one.weak]
     parts: list[Part] = [
-        _check_table([one for one in found.checks if not (one.passed and one.weak)], "pairs")
+        _check_table([one for one in checked.checks if not (one.passed and one.weak)], "pairs")
     ]
     if weak:
         parts += [
@@ -76,15 +76,15 @@ def check(
     if table == "tally":
         parts = [_tally_table(tally)]
     parts += [
-        f"{one.pair}, seed {one.seed}: {one.reason}" for one in found.checks if not one.passed
+        f"{one.pair}, seed {one.seed}: {one.reason}" for one in checked.checks if not one.passed
     ]
-    parts += [f"cannot be checked: {line}" for line in found.unchecked]
-    parts += [f"half a pair: {line}" for line in found.unpaired]
+    parts += [f"cannot be checked: {line}" for line in checked.unchecked]
+    parts += [f"half a pair: {line}" for line in checked.unpaired]
     return Result(
-        found.as_dict() | {"reach_m": reach_m},
+        checked.as_dict() | {"reach_m": reach_m},
         [*parts, *_summary(tally, reach_m)],
         next_command=f"jaywalk score {runs[0]} --protocol fail2drive",
-        exit_code=1 if failed else 4 if found.unpaired else 0,
+        exit_code=1 if failed else 4 if checked.unpaired else 0,
         table=table,
     )
 
@@ -96,7 +96,7 @@ def _tally_table(tally: PairTally) -> Table:
     return Table(columns, [[str(one) for one in row]], "tally")
 
 
-def _check_table(found: list[PairCheck], name: str) -> Table:
+def _check_table(checks: list[PairCheck], name: str) -> Table:
     words = {(True, False): "ok", (True, True): "ok, start only"}
     return Table(
         [
@@ -122,7 +122,7 @@ def _check_table(found: list[PairCheck], name: str) -> Table:
                 str(one.shared_actors),
                 str(one.own_actors),
             ]
-            for one in found
+            for one in checks
         ],
         name,
     )
@@ -207,37 +207,37 @@ def assets(
 # -- scores of pairs ---------------------------------------------------------------------------
 
 
-def gap_parts(found: dict[str, Any]) -> list[Part]:
+def gap_parts(scores: dict[str, Any]) -> list[Part]:
     """Every table of the pairs of a run or of result files."""
-    proof = found.get("counterfactual")
+    proof = scores.get("counterfactual")
     parts: list[Part] = []
-    if found["headline"] == "strong" and proof is not None:
+    if scores["headline"] == "strong" and proof is not None:
         parts.append(
             Note(f"headline over the {proof['strong']} strong pairs of {proof['checked']}")
         )
-    parts.append(_halves(found, "halves"))
-    if found["headline"] == "strong" and found["all_pairs"]["base"] != found["base"]:
+    parts.append(_halves(scores, "halves"))
+    if scores["headline"] == "strong" and scores["all_pairs"]["base"] != scores["base"]:
         parts.append(Note("over all pairs, as in the published protocol:"))
-        parts.append(_halves(found["all_pairs"], "all-pairs"))
-    if found["intervals"].get("few_clusters"):
-        n = found["intervals"]["clusters"]
+        parts.append(_halves(scores["all_pairs"], "all-pairs"))
+    if scores["intervals"].get("few_clusters"):
+        n = scores["intervals"]["clusters"]
         words = f"warning: only {n} pairs, fewer than 20: intervals are widened, trust them little"
         parts.append(Note(words))
-    if lonely := found["pairs"]["unpaired"]:
+    if lonely := scores["pairs"]["unpaired"]:
         parts.append(Note(f"only one half of {len(lonely)} pairs: {', '.join(lonely)}"))
     rows = [
         [kind, _marked(name, values), *_hm_cells(values)]
         for kind, group in (("category", "categories"), ("class", "classes"))
-        for name, values in found[group].items()
+        for name, values in scores[group].items()
     ]
     columns = ["group", "name", "base HM", "shift HM", "change %"]
     columns += ["change [95 %]", "n base+shift"]
     parts.append(Table(columns, rows, "classes"))
     if proof is not None:
         parts += _proof(proof)
-    if cues := found.get("cues"):
+    if cues := scores.get("cues"):
         parts.append(_cues(cues))
-    if (robust := found.get("robustness")) and robust["all"]["n"]:
+    if (robust := scores.get("robustness")) and robust["all"]["n"]:
         parts.append(_reactions(robust))
     return parts
 

@@ -210,13 +210,13 @@ def _leaks(models: dict[str, Any], table: Any) -> list[str]:
     from jaywalk.forecasting.cvae.predictor import Cvae
     from jaywalk.forecasting.learning import seen_scenes
 
-    found = []
+    leaks = []
     for name, model in models.items():
         seen = seen_scenes(model.file) if isinstance(model, Cvae) else frozenset()
         if both := seen & set(table.tracks["scene_id"]):
-            found.append(f"{name} was trained on {len(both)} of the judged scenes; --split test")
-            say(found[-1])
-    return found
+            leaks.append(f"{name} was trained on {len(both)} of the judged scenes; --split test")
+            say(leaks[-1])
+    return leaks
 
 
 def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[str, Any]:

@@ -105,15 +105,15 @@ def train(
 
     sizes = _sizes(state, width, map_px, map_cell_m, anchor)
     plan = {"epochs": epochs, "seeds": tuple(range(seeds)), "device": device, "cosine": cosine}
-    found = _learn(open_trajectories(data, format_name), features, sizes, plan, batch, out)
+    report = _learn(open_trajectories(data, format_name), features, sizes, plan, batch, out)
     if as_json:
-        print_json(found)
+        print_json(report)
         return
-    nll = ", ".join(f"{value:.3f}" for value in found["validation_nll"])
+    nll = ", ".join(f"{value:.3f}" for value in report["validation_nll"])
     finish(
-        [f"validation NLL by seed: {nll}", f"model: {found['file']}"],
+        [f"validation NLL by seed: {nll}", f"model: {report['file']}"],
         f"jaywalk predict eval {data} --split test --pairs --predictor constant-velocity-v1 "
-        f"--predictor cvae-v1={found['file']}",
+        f"--predictor cvae-v1={report['file']}",
     )
 
 
@@ -151,20 +151,20 @@ def ablate(
 
     table = open_trajectories(data, format_name)
     chosen = [feature_set(name) for name in sets] if sets else possible_sets(table)
-    for one in chosen:
-        if absent := missing_features(table, one):
-            raise UsageError(f"the data have no {absent}: they cannot answer for '{one.name}'")
+    for tested in chosen:
+        if absent := missing_features(table, tested):
+            raise UsageError(f"the data have no {absent}: they cannot answer for '{tested.name}'")
     sizes = _sizes(state, width, map_px, map_cell_m, anchor)
     plan = {"epochs": epochs, "seeds": tuple(range(seeds)), "device": device, "cosine": True}
     files = {}
-    for one in chosen:
-        folder = out / one.name
+    for tested in chosen:
+        folder = out / tested.name
         if (folder / BEST).is_file():
-            config, settings = _recipe(one.name, sizes, plan, batch)
+            config, settings = _recipe(tested.name, sizes, plan, batch)
             check_recipe(folder / BEST, config, settings, table)
         else:
-            _learn(table, one.name, sizes, plan, batch, folder)
-        files[one.name] = folder / BEST
+            _learn(table, tested.name, sizes, plan, batch, folder)
+        files[tested.name] = folder / BEST
     report = _judged(table, files, draws, resamples, every_s)
     report["data"], report["sources"] = str(data), sorted(set(table.tracks["source"]))
     if as_json:

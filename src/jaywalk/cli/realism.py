@@ -138,24 +138,24 @@ def score(
             f"by '{read.policy}'. For the run's own traffic and people, first: "
             f"jaywalk realism rollout {source} --policy traffic"
         )
-    told = {} if read.policy is None else {"policy": read.policy}
+    extra = {} if read.policy is None else {"policy": read.policy}
     cases = read.cases
     if config is Config.JAYWALK_1:
         better = score_jaywalk1(cases)
         if as_json:
             names = [case.scene.name for case in cases] if per_scenario else None
-            print_json(better_json(better, names) | told)
+            print_json(better_json(better, names) | extra)
         else:
             _print_better(better, source)
         return
     rules = _challenge(config)
     _note_given_history(cases, rules)
     result = score_cases(cases, rules)
-    found = bounds(cases, result, rules) if with_bounds else None
+    limits = bounds(cases, result, rules) if with_bounds else None
     if as_json:
-        print_json(score_json(result, per_scenario=per_scenario, found=found) | told)
+        print_json(score_json(result, per_scenario=per_scenario, limits=limits) | extra)
     else:
-        _print_score(result, found, source, per_scenario=per_scenario, n_read=len(cases))
+        _print_score(result, limits, source, per_scenario=per_scenario, n_read=len(cases))
 
 
 def _interval(found: Estimate) -> str:
@@ -170,7 +170,7 @@ def _displacement(result: RealismScore) -> str:
 
 
 def _print_score(
-    result: RealismScore, found: Bounds | None, source: Path, *, per_scenario: bool, n_read: int
+    result: RealismScore, limits: Bounds | None, source: Path, *, per_scenario: bool, n_read: int
 ) -> None:
     rows = [[name, f"{value:.4f}"] for name, value in result.likelihoods.items()]
     rows += [[name, f"{value:.4f}"] for name, value in result.buckets.items()]
@@ -186,11 +186,11 @@ def _print_score(
     left_out = n_read - result.n_scenarios
     if left_out:
         lines.append(f"left out, because a feature is undefined there: {left_out} scenes")
-    if found is not None:
-        lines += [f"{name}: {other.metametric:.4f}" for name, other in found.scores.items()]
+    if limits is not None:
+        lines += [f"{name}: {other.metametric:.4f}" for name, other in limits.scores.items()]
         lines += [
             f"between {name} (0) and log replay (1): {e.value:.3f} {_interval(e)}"
-            for name, e in found.normalised.items()
+            for name, e in limits.normalised.items()
         ]
     finish(lines, f"jaywalk realism audit {source}")
 
@@ -238,9 +238,9 @@ def audit(
     from jaywalk.rollouts.inputs import read_cases
 
     rules = _challenge(config)
-    found = run_audit(read_cases(source, rollouts, or_log=True), rules)
+    report = run_audit(read_cases(source, rollouts, or_log=True), rules)
     if as_json:
-        print_json({"config": rules.name, **plain(found)})
+        print_json({"config": rules.name, **plain(report)})
         return
     print_table(
         ["logged event", "agents", "share", "95 % interval", "scenes"],
@@ -252,17 +252,17 @@ def audit(
                 f"[{e.interval.low:.3f}, {e.interval.high:.3f}]",
                 str(e.scenarios),
             ]
-            for name, e in found.events.items()
+            for name, e in report.events.items()
         ],
     )
     finish(
         [
-            f"{found.n_agents} agents in {found.n_scenarios} scenes, {len(found.clean)} clean",
-            f"log replay scores {found.log_replay:.4f}; without its own collisions and off-road "
-            f"steps {found.superhuman:.4f}: labels decide "
-            f"{found.log_replay - found.superhuman:.4f}",
-            f"the given rollouts score {found.score:.4f}; against a log without these labels "
-            f"{found.score_unlabelled:.4f}",
+            f"{report.n_agents} agents in {report.n_scenarios} scenes, {len(report.clean)} clean",
+            f"log replay scores {report.log_replay:.4f}; without its own collisions and off-road "
+            f"steps {report.superhuman:.4f}: labels decide "
+            f"{report.log_replay - report.superhuman:.4f}",
+            f"the given rollouts score {report.score:.4f}; against a log without these labels "
+            f"{report.score_unlabelled:.4f}",
         ],
         f"jaywalk realism study superhuman {source}",
     )
@@ -288,9 +288,9 @@ def weights(
     rules = _challenge(config)
     cases = read_cases(source, rollouts)
     result = score_cases(cases, rules)
-    found = weight_study(result, bounds(cases, result, rules).scores, rules)
+    report = weight_study(result, bounds(cases, result, rules).scores, rules)
     if as_json:
-        print_json({"config": rules.name, "metametric": plain(result.metametric), **plain(found)})
+        print_json({"config": rules.name, "metametric": plain(result.metametric), **plain(report)})
         return
     print_table(
         ["feature", "weight", "likelihood", "share", "score without it", "share of the gap"],
@@ -303,17 +303,17 @@ def weights(
                 f"{r.without:.3f}",
                 f"{r.gap_share:.3f}",
             ]
-            for name, r in found.rows.items()
+            for name, r in report.rows.items()
         ],
     )
-    low, middle, high = found.drawn
+    low, middle, high = report.drawn
     finish(
         [
-            f"metametric {result.metametric:.4f}; equal weights {found.equal:.4f}; any weights "
+            f"metametric {result.metametric:.4f}; equal weights {report.equal:.4f}; any weights "
             f"{middle:.3f}, 95 % of them within [{low:.3f}, {high:.3f}]",
             *(
                 f"order against {name} is the same under {kept:.1%} of all weights"
-                for name, kept in found.order_kept.items()
+                for name, kept in report.order_kept.items()
             ),
         ],
         f"jaywalk realism study collisions {source}",
@@ -338,13 +338,13 @@ def study(
     from jaywalk.rollouts.inputs import read_cases
 
     rules = _challenge(config)
-    found = STUDIES[name.value](read_cases(source, rollouts, or_log=True), rules)
+    result = STUDIES[name.value](read_cases(source, rollouts, or_log=True), rules)
     if png is not None:
         from jaywalk.report.study_figure import draw_study
 
-        draw_study(found, png)
+        draw_study(result, png)
     if as_json:
-        print_json({"config": rules.name, **plain(found)})
+        print_json({"config": rules.name, **plain(result)})
         return
-    lines = [found.finding] + ([f"figure: {png}"] if png else [])
+    lines = [result.finding] + ([f"figure: {png}"] if png else [])
     finish(lines, f"jaywalk realism score {source} --config jaywalk-1")

@@ -73,8 +73,8 @@ def fit_people(
         seed=seed,
         progress=progress,
     )
-    found = fit(fitted, request, say)
-    after = settings_of(base.value, found.values)
+    best = fit(fitted, request, say)
+    after = settings_of(base.value, best.values)
     before = settings_of(base.value, {})
     others = Replayer(held, seed)
     held_losses = {
@@ -84,10 +84,10 @@ def fit_people(
     content: dict[str, Any] = {
         "format": FORMAT,
         "base": base.value,
-        "values": found.values,
+        "values": best.values,
         "fitted_on": _parts(fitted),
         "held_out": {"part": " ".join(HELD_OUT), "encounters": len(held), **held_losses},
-        **fit_facts(found, request),
+        **fit_facts(best, request),
         "data": data.name,
         "jaywalk": __version__,
     }
@@ -98,13 +98,13 @@ def fit_people(
         return
     print_table(
         ["parameter", "preset", "fitted"],
-        [[name, f"{getattr(before, name):g}", f"{v:g}"] for name, v in found.values.items()],
+        [[name, f"{getattr(before, name):g}", f"{v:g}"] for name, v in best.values.items()],
     )
     better = held_losses["loss"] < held_losses["loss_before"]
     verdict = "smaller" if better else "not smaller: prefer the preset"
     finish(
         [
-            f"loss {found.loss_before:.3f} -> {found.loss:.3f} on {len(fitted)} encounters; held "
+            f"loss {best.loss_before:.3f} -> {best.loss:.3f} on {len(fitted)} encounters; held "
             f"out {held_losses['loss_before']:.3f} -> {held_losses['loss']:.3f} on {len(held)} "
             f"({verdict})",
             f"parameters: {out}",

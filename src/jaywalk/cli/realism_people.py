@@ -67,7 +67,7 @@ def _scene(scene: SceneScore) -> dict[str, Any]:
 
 
 def score_json(
-    score: RealismScore, *, per_scenario: bool = False, found: Bounds | None = None
+    score: RealismScore, *, per_scenario: bool = False, limits: Bounds | None = None
 ) -> dict[str, Any]:
     """A score with its intervals over scenes (BCa, 95 %)."""
     out: dict[str, Any] = {
@@ -88,9 +88,9 @@ def score_json(
             },
         },
     }
-    if found is not None:
-        out["bounds"] = {name: other.metametric for name, other in found.scores.items()}
-        out["normalised"] = dict(found.normalised)
+    if limits is not None:
+        out["bounds"] = {name: other.metametric for name, other in limits.scores.items()}
+        out["normalised"] = dict(limits.normalised)
     if per_scenario:
         out["scenarios"] = [_scene(scene) for scene in score.scenes]
     result: dict[str, Any] = plain(out)
@@ -310,11 +310,13 @@ def _print_groups(ref: str, rows: dict[str, Mapping[str, FeatureLikeness]]) -> N
     def bound(kind: str) -> list[str]:
         shown = []
         for name in FEATURES:
-            one = some.get(name)
-            if one is None:
+            likeness = some.get(name)
+            if likeness is None:
                 shown.append("-")
                 continue
-            value = 1.0 - (getattr(one, kind) - one.halves) / (one.random - one.halves)
+            value = 1.0 - (getattr(likeness, kind) - likeness.halves) / (
+                likeness.random - likeness.halves
+            )
             shown.append(f"{value:.2f}")
         return shown
 

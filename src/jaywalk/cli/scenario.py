@@ -199,25 +199,25 @@ def check(
     from jaywalk.cli.scenario_view import check_file
 
     how = {"agent": agent, "seeds": seeds, "server": server, "motions": motions}
-    found = check_file(file, **how, out=out, png=png, workers=workers)
+    report = check_file(file, **how, out=out, png=png, workers=workers)
     if as_json:
-        print_json(found)
+        print_json(report)
     else:
         lines = [
             f"{one['episode']}: {'solved' if one['solved'] else one['why']}"
             + (f", picture {one['picture']}" if one["picture"] else "")
-            for one in found["episodes"]
+            for one in report["episodes"]
         ]
-        verdict = "solvable" if found["solvable"] else "NOT solvable"
-        following = _after_check(file) if found["solvable"] else found["replay"]
-        danger = found["danger"]
+        verdict = "solvable" if report["solvable"] else "NOT solvable"
+        following = _after_check(file) if report["solvable"] else report["replay"]
+        danger = report["danger"]
         if danger is not None:
             lines.append(f"{file}: {danger['words']}")
-            if found["solvable"] and not danger["affected"]:
+            if report["solvable"] and not danger["affected"]:
                 verdict += " but harmless"
                 following = f"jaywalk scenario show {file}"
         finish([*lines, f"{file}: {verdict} by {agent}"], following)
-    if not found["solvable"]:
+    if not report["solvable"]:
         raise typer.Exit(1)
 
 

@@ -205,11 +205,11 @@ def _not_run(folder: Path, missing: Sequence[str]) -> list[dict[str, Any]]:
         return []
     with RunState(folder) as state:
         rows = state.rows()
-    found = []
+    skipped = []
     for name in missing:
         error = rows[name].error.strip().rsplit("\n", 1)[-1] if name in rows else ""
         why = f"could not be run: {error}" if error else "could not be run"
-        found.append(
+        skipped.append(
             {
                 "episode": name,
                 "solved": False,
@@ -219,7 +219,7 @@ def _not_run(folder: Path, missing: Sequence[str]) -> list[dict[str, Any]]:
                 "status": "",
             }
         )
-    return found
+    return skipped
 
 
 def _judged(score: EpisodeScore, folder: Path, png: Path | None, alone: bool) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def score(
     from jaywalk.metrics.driving.results_score import score_results
 
     assert results is not None
-    found = score_results(
+    scores = score_results(
         results,
         protocol,
         method=method,
@@ -108,9 +108,9 @@ def score(
         requires_completion=requires_completion,
     )
     return Result(
-        found,
-        _results_parts(found),
-        exit_code=_INCOMPLETE if found["missing"] else 0,
+        scores,
+        _results_parts(scores),
+        exit_code=_INCOMPLETE if scores["missing"] else 0,
         table=table,
     )
 
@@ -165,82 +165,82 @@ def _score_run(folder: Path, protocol: str) -> Result:
     from jaywalk.metrics.generalization.run_pairs import has_pairs, pair_scores
     from jaywalk.metrics.safety.habit_summary import is_habit, summarise_habit
 
-    found = aggregate(score_run(folder, protocol))
-    people = summarise_habit(found.run, folder) if is_habit(found.run) else None
-    pairs = pair_scores(found.run, folder)
-    abilities = jsonable(run_abilities(found.run))
+    scored = aggregate(score_run(folder, protocol))
+    people = summarise_habit(scored.run, folder) if is_habit(scored.run) else None
+    pairs = pair_scores(scored.run, folder)
+    abilities = jsonable(run_abilities(scored.run))
     extras = {"habit": people and people.as_dict(), "fail2drive": pairs, "bench2drive": abilities}
-    parts = run_parts(found)
+    parts = run_parts(scored)
     if people is not None:
         parts += _people(people)
     if abilities is not None:
         parts += _abilities(abilities)
     if pairs is not None:
         parts += gap_parts(pairs)
-    elif has_pairs(found.run):
+    elif has_pairs(scored.run):
         parts.append(Note("its routes come in pairs: --protocol fail2drive scores the gap"))
     return Result(
-        json_of(found) | {name: part for name, part in extras.items() if part},
-        [*parts, f"scored: {len(found.run.episodes)} records in {folder}"],
+        json_of(scored) | {name: part for name, part in extras.items() if part},
+        [*parts, f"scored: {len(scored.run.episodes)} records in {folder}"],
         next_command=f"jaywalk report {folder} -o report.html",
-        exit_code=0 if found.run.is_complete else _INCOMPLETE,
+        exit_code=0 if scored.run.is_complete else _INCOMPLETE,
     )
 
 
-def _abilities(found: dict[str, Any]) -> list[Part]:
-    bounds, n = found["intervals"], found["n"]
+def _abilities(scores: dict[str, Any]) -> list[Part]:
+    bounds, n = scores["intervals"], scores["n"]
     rows = [
         [
             name,
             with_interval(value, bounds[name]) if n.get(name) else number(value),
             str(n.get(name, "")),
         ]
-        for name, value in found["abilities"].items()
+        for name, value in scores["abilities"].items()
     ]
     parts: list[Part] = [Table(["ability", "success % [95 %]", "drives"], rows, "abilities")]
-    if found["types_of_no_ability"]:
-        parts.append(Note(f"of no ability: {', '.join(found['types_of_no_ability'])}"))
+    if scores["types_of_no_ability"]:
+        parts.append(Note(f"of no ability: {', '.join(scores['types_of_no_ability'])}"))
     return parts
 
 
-def _results_parts(found: dict[str, Any]) -> list[Part]:
-    state = "INCOMPLETE" if found["missing"] else "complete"
-    rules = f"{found['protocol']} version {found['protocol_version']}"
+def _results_parts(scores: dict[str, Any]) -> list[Part]:
+    state = "INCOMPLETE" if scores["missing"] else "complete"
+    rules = f"{scores['protocol']} version {scores['protocol_version']}"
     tables: dict[str, Callable[[dict[str, Any]], list[Part]]] = {
         "fail2drive": gap_parts,
         "bench2drive": _bench2drive,
     }
     return [
-        Note(f"{found['method']} under {rules}: {found['n_records']} records, {state}"),
-        *tables.get(found["protocol"], _leaderboard)(found),
-        *(Note(warning) for warning in found["warnings"]),
+        Note(f"{scores['method']} under {rules}: {scores['n_records']} records, {state}"),
+        *tables.get(scores["protocol"], _leaderboard)(scores),
+        *(Note(warning) for warning in scores["warnings"]),
     ]
 
 
-def _bench2drive(found: dict[str, Any]) -> list[Part]:
-    bounds = found["intervals"]
+def _bench2drive(scores: dict[str, Any]) -> list[Part]:
+    bounds = scores["intervals"]
     rows = [
-        ["DS", with_interval(found["ds"], bounds["ds"])],
-        ["SR", with_interval(found["sr"], bounds["sr"])],
-        ["efficiency", number(found["efficiency"])],
-        ["n", f"{found['n_records']}/{found['n']}"],
+        ["DS", with_interval(scores["ds"], bounds["ds"])],
+        ["SR", with_interval(scores["sr"], bounds["sr"])],
+        ["efficiency", number(scores["efficiency"])],
+        ["n", f"{scores['n_records']}/{scores['n']}"],
     ]
-    for name, value in (found["abilities"] or {}).items():
+    for name, value in (scores["abilities"] or {}).items():
         interval = bounds["abilities"].get(name)
         rows.append([name, with_interval(value, interval) if interval else number(value)])
     return [Table(["score", "value [95 %]"], rows, "summary")]
 
 
-def _leaderboard(found: dict[str, Any]) -> list[Part]:
+def _leaderboard(scores: dict[str, Any]) -> list[Part]:
     rows = [
-        ["DS", with_interval(found["ds"], found["intervals"]["ds"])],
-        ["DS without minimum speed", number(found["ds_no_min_speed"])],
-        ["route completion", number(found["rc"])],
-        ["infraction score", number(found["penalty"], 3)],
-        ["n", f"{found['n_records']}/{found['n']}"],
-        ["km driven", number(found["driven_km"], 2)],
+        ["DS", with_interval(scores["ds"], scores["intervals"]["ds"])],
+        ["DS without minimum speed", number(scores["ds_no_min_speed"])],
+        ["route completion", number(scores["rc"])],
+        ["infraction score", number(scores["penalty"], 3)],
+        ["n", f"{scores['n_records']}/{scores['n']}"],
+        ["km driven", number(scores["driven_km"], 2)],
     ]
-    for name, rate in found["infractions"].items():
+    for name, rate in scores["infractions"].items():
         rows.append(
             [f"{_words(name)} per km", with_interval(rate["per_km"], rate["interval"], digits=3)]
         )
@@ -265,20 +265,20 @@ def row_label(name: str) -> str:
     return f"{words} {spec.shown_unit}".rstrip()
 
 
-def run_parts(found: Aggregate) -> list[Part]:
+def run_parts(scored: Aggregate) -> list[Part]:
     """Return summary, scenarios and warnings of a run."""
     from jaywalk.metrics.driving.inspected import inspection_of
     from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
     from jaywalk.metrics.driving.protocols import protocol_version
 
-    run = found.run
+    run = scored.run
     state = "complete" if run.is_complete else "INCOMPLETE"
     who = run.agent or "unknown agent"
     if run.agent_version:
         who += f" ({run.agent_version})"
     rules = f"{run.protocol} version {protocol_version(run.protocol)}"
     head = f"{run.name}: {who} under {rules}: {len(run.episodes)}/{run.expected}, {state}"
-    faster = ["without minimum speed"] if NO_MIN_SPEED in found.metrics else []
+    faster = ["without minimum speed"] if NO_MIN_SPEED in scored.metrics else []
     scenarios = Table(
         ["scenario", "success", "driving score", *faster, "completion", "events", "status"],
         [
@@ -291,25 +291,25 @@ def run_parts(found: Aggregate) -> list[Part]:
                 str(row.events),
                 "; ".join(dict.fromkeys(row.statuses)),
             ]
-            for row in found.scenarios
+            for row in scored.scenarios
         ],
         "scenarios",
     )
     parts: list[Part] = [
         Note(head),
-        Table(["score", "value", "95 % interval", "n"], _summary(found), "summary"),
+        Table(["score", "value", "95 % interval", "n"], _summary(scored), "summary"),
         scenarios,
         Note(f"held out? {inspection_of(run)}"),
         *(Note(f"warning: {warning}") for warning in run.warnings),
     ]
     behind = {
         row_label(name): figure.clusters
-        for name, figure in found.shown.items()
+        for name, figure in scored.shown.items()
         if math.isfinite(figure.value)
     }
-    parts += [Note(f"warning: {line}") for line in few_lines(found.success.clusters, behind)]
+    parts += [Note(f"warning: {line}") for line in few_lines(scored.success.clusters, behind)]
     if run.missing:
-        counted = "counted as zero" if found.missing_count_as_zero else "left out of the means"
+        counted = "counted as zero" if scored.missing_count_as_zero else "left out of the means"
         names = ", ".join(run.missing[:5]) + (", ..." if len(run.missing) > 5 else "")
         words = f"INCOMPLETE: {len(run.missing)} of {run.expected} missing, {counted}: {names}"
         parts.append(Note(words))
@@ -343,7 +343,7 @@ def few_lines(scenarios: int, behind: Mapping[str, int]) -> list[str]:
     return lines
 
 
-def _people(found: HabitSummary) -> list[Part]:
+def _people(summary: HabitSummary) -> list[Part]:
     """Return what happened to people, pooled over a run of the suite habit."""
     from jaywalk.metrics.prediction.irs import FPR_TARGETS
     from jaywalk.metrics.safety.foresight import GROUPS
@@ -356,11 +356,11 @@ def _people(found: HabitSummary) -> list[Part]:
             interval_text(figure.low, figure.high, 3),
             str(figure.n),
         ]
-        for name, figure in found.figures.items()
+        for name, figure in summary.figures.items()
         if figure.n or name.endswith("_per_km")
     ]
     parts: list[Part] = [Table(["people, pooled", "value", "95 % interval", "n"], rows, "people")]
-    by = {group: irs_groups(found.foresight, group) for group in GROUPS}
+    by = {group: irs_groups(summary.foresight, group) for group in GROUPS}
     irs_rows = [
         [
             f"{group} {name}",
@@ -375,34 +375,34 @@ def _people(found: HabitSummary) -> list[Part]:
     return parts
 
 
-def _summary(found: Aggregate) -> list[list[str]]:
-    run = found.run
+def _summary(scored: Aggregate) -> list[list[str]]:
+    run = scored.run
     rows = [["n", f"{len(run.episodes)}/{run.expected}", "", ""]]
-    success = found.success
+    success = scored.success
     rows.append(
         [
             "success rate %",
             number_or_dash(success.value),
             interval_text(success.low, success.high, 1),
-            f"{found.successes}/{success.n}",
+            f"{scored.successes}/{success.n}",
         ]
     )
-    for name, figure in found.shown.items():
+    for name, figure in scored.shown.items():
         if not math.isfinite(figure.value):  # does not apply here
             continue
         digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
         label = row_label(name)
         interval = interval_text(figure.low, figure.high, digits)
         rows.append([label, number_or_dash(figure.value, digits), interval, str(figure.n)])
-    rows.append(["km driven", number_or_dash(found.km, 3), "", str(len(run.episodes))])
-    for name, rate in found.rates_per_km.items():
+    rows.append(["km driven", number_or_dash(scored.km, 3), "", str(len(run.episodes))])
+    for name, rate in scored.rates_per_km.items():
         if rate.n:
             label = f"{row_label(name)} per km"
             interval = interval_text(rate.low, rate.high, 2)
             rows.append([label, number_or_dash(rate.value, 2), interval, f"{rate.n} events"])
-    quiet = [name for name, rate in found.rates_per_km.items() if not rate.n]
-    if quiet and found.km > 0.0:
-        most = next(rate.high for rate in found.rates_per_km.values() if not rate.n)
+    quiet = [name for name, rate in scored.rates_per_km.items() if not rate.n]
+    if quiet and scored.km > 0.0:
+        most = next(rate.high for rate in scored.rates_per_km.values() if not rate.n)
         rows.append(
             [f"{len(quiet)} other kinds per km", "0.00", interval_text(0.0, most, 2), "0 events"]
         )

@@ -99,30 +99,30 @@ def check(
     from jaywalk.town.check import check_opendrive
 
     try:
-        found = check_opendrive(file)
+        report = check_opendrive(file)
     except JaywalkError as error:
         if as_json:
             print_json({"file": str(file), "ok": False, "errors": [str(error)]})
         _fail(str(error), error.exit_code)
     if as_json:
-        print_json(found.as_dict())
+        print_json(report.as_dict())
     else:
-        _print(found)
-    raise typer.Exit(0 if found.ok else 1)
+        _print(report)
+    raise typer.Exit(0 if report.ok else 1)
 
 
-def _print(found: TownCheck) -> None:
-    state = "ok" if found.ok else f"{len(found.errors)} errors"
+def _print(report: TownCheck) -> None:
+    state = "ok" if report.ok else f"{len(report.errors)} errors"
     print_line(
-        f"{found.file}: {state}; {found.roads} roads ({found.road_km:.1f} km), "
-        f"{found.junctions} junctions, {found.crosswalks} crosswalks, "
-        f"{found.signals['lights']} lights, {found.signals['stop']} stop signs, "
-        f"{found.signals['yield']} yield signs, {found.spawn_points} spawn points, "
-        f"{found.sidewalk_km:.1f} km of sidewalk"
+        f"{report.file}: {state}; {report.roads} roads ({report.road_km:.1f} km), "
+        f"{report.junctions} junctions, {report.crosswalks} crosswalks, "
+        f"{report.signals['lights']} lights, {report.signals['stop']} stop signs, "
+        f"{report.signals['yield']} yield signs, {report.spawn_points} spawn points, "
+        f"{report.sidewalk_km:.1f} km of sidewalk"
     )
-    for text in found.errors:
+    for text in report.errors:
         print_line(f"error: {text}")
-    for text in found.warnings:
+    for text in report.warnings:
         print_line(f"warning: {text}")
 
 

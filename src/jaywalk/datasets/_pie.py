@@ -271,11 +271,11 @@ def _absent_parts(order: list[str], boxed: set[str], sensed: set[str]) -> tuple[
         ("videos_without_boxes", boxed, "boxes (annotations.zip): action and risk need them"),
         ("videos_without_sensors", sensed, "car sensors (annotations_vehicle.zip)"),
     )
-    found = []
+    absent = []
     for code, present, what in parts:
         missing = [video for video in order if video not in present]
         if missing:
-            found.append(
+            absent.append(
                 Defect(
                     code=code,
                     severity="warning",
@@ -284,7 +284,7 @@ def _absent_parts(order: list[str], boxed: set[str], sensed: set[str]) -> tuple[
                     examples=tuple(missing[:5]),
                 )
             )
-    return tuple(found)
+    return tuple(absent)
 
 
 def _person(video: str, pedestrian_id: str, row: dict[str, str] | None) -> dict[str, object]:

@@ -226,11 +226,13 @@ def read_tables(folder: Path) -> BehaviourData:
     try:
         about = json.loads(read_text(file, "an export of behaviour"))
         splits = {name: tuple(videos) for name, videos in about["splits"].items()}
-        found = about["format"]
+        file_format = about["format"]
     except (ValueError, KeyError, AttributeError, TypeError) as problem:
         raise DataError(f"'{file}' is broken ({problem}). Export the run again.") from problem
-    if found != FORMAT:
-        raise DataError(f"'{file}' is of the form {found}; expected {FORMAT}. Export it again.")
+    if file_format != FORMAT:
+        raise DataError(
+            f"'{file}' is of the form {file_format}; expected {FORMAT}. Export it again."
+        )
     tables = {name: _read(folder / f"{name}.parquet", schema) for name, schema in _SCHEMAS.items()}
     return BehaviourData(dataset=str(about["dataset"]), splits=splits, defects=(), **tables)
 

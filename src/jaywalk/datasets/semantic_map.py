@@ -68,16 +68,16 @@ def network_labels(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def write_maps(maps: dict[str, SemanticMap], folder: Path) -> None:
     """Write one npz per course: labels, affine, class table and version hash."""
     folder.mkdir(parents=True, exist_ok=True)
-    for course, one in maps.items():
+    for course, semantic_map in maps.items():
         np.savez_compressed(
             folder / f"{course}.npz",
             allow_pickle=False,
-            labels=one.labels,
-            origin_m=np.array(one.origin_m),
-            cell_m=np.array(one.cell_m),
-            world_to_pixel=one.world_to_pixel,
+            labels=semantic_map.labels,
+            origin_m=np.array(semantic_map.origin_m),
+            cell_m=np.array(semantic_map.cell_m),
+            world_to_pixel=semantic_map.world_to_pixel,
             classes=np.array(CLASSES),
-            version=np.array(one.version),
+            version=np.array(semantic_map.version),
         )
 
 
@@ -88,7 +88,7 @@ def read_maps(folder: Path) -> dict[str, SemanticMap]:
         try:
             stored = load_arrays(file, "a semantic map (.npz)")
             x0, y0 = stored["origin_m"].tolist()
-            one = SemanticMap(
+            semantic_map = SemanticMap(
                 labels=stored["labels"].astype(np.uint8),
                 origin_m=(x0, y0),
                 cell_m=float(stored["cell_m"]),
@@ -96,7 +96,7 @@ def read_maps(folder: Path) -> dict[str, SemanticMap]:
             version = str(stored["version"])
         except (OSError, ValueError, KeyError) as problem:
             raise DataError(f"'{file}' holds no map: {problem}") from problem
-        if version != one.version:
+        if version != semantic_map.version:
             raise DataError(f"'{file}' was changed after it was written; export it again")
-        maps[file.stem] = one
+        maps[file.stem] = semantic_map
     return maps

@@ -145,12 +145,12 @@ def ablation(
     for horizon in range(len(windows.horizon_steps)):
         for metric in METRICS:
             made = _irs if metric == "irs" else _mean_of(metric)
-            found, statistics, n = made(scores, windows, meetings, horizon, settings)
-            for name, estimate in found.items():
+            by_metric, statistics, n = made(scores, windows, meetings, horizon, settings)
+            for name, estimate in by_metric.items():
                 estimates[name][metric].append(estimate)
             tested = all_pairs(statistics, n, resamples=settings.resamples, seed=settings.seed)
             pairs[metric].append(tested)
-            values = {name: one.value for name, one in found.items()}
+            values = {name: one.value for name, one in by_metric.items()}
             optimal[metric].append(
                 optimal_set(values, sizes, tested, higher_is_better=metric == "irs")
             )
@@ -173,7 +173,7 @@ def _irs(
     estimates, statistics = {}, {}
     for name, score in scores.items():
         said = score.in_roi[known, horizon]
-        found = irs(
+        sensitivity = irs(
             said,
             labels,
             tracks,
@@ -182,7 +182,9 @@ def _irs(
             level=settings.level,
             seed=settings.seed,
         )
-        estimates[name] = Estimate(found.value, found.interval, found.n_tracks, None)
+        estimates[name] = Estimate(
+            sensitivity.value, sensitivity.interval, sensitivity.n_tracks, None
+        )
         statistics[name] = defined_irs(said, labels, codes, n, target)
     return estimates, statistics, n
 

@@ -64,13 +64,15 @@ def town_map(
     return SemanticMap(labels=np.ascontiguousarray(labels[::-1]), origin_m=(x0, top), cell_m=cell_m)
 
 
-def class_at(one: SemanticMap, points_m: NDArray[np.float64]) -> NDArray[np.uint8]:
+def class_at(semantic_map: SemanticMap, points_m: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Return the class ids at points ``(N, 2)``; 0 outside the map."""
-    cell = np.floor((points_m - np.array(one.origin_m)) / one.cell_m).astype(np.int64)
-    rows, columns = one.labels.shape
+    cell = np.floor((points_m - np.array(semantic_map.origin_m)) / semantic_map.cell_m).astype(
+        np.int64
+    )
+    rows, columns = semantic_map.labels.shape
     inside = (cell >= 0).all(axis=1) & (cell[:, 0] < columns) & (cell[:, 1] < rows)
     found = np.zeros(len(points_m), dtype=np.uint8)
-    found[inside] = one.labels[cell[inside, 1], cell[inside, 0]]
+    found[inside] = semantic_map.labels[cell[inside, 1], cell[inside, 0]]
     return found
 
 
@@ -145,7 +147,7 @@ def _nearest_vehicle(
     times: IntArray,
     now_m: FloatArray,
 ) -> FloatArray:
-    found = np.full((*times.shape, 2), np.nan)
+    positions = np.full((*times.shape, 2), np.nan)
     codes = {name: code for code, name in enumerate(scene_names)}
     for part in ego.partition_by("scene_id", maintain_order=True):
         members = np.flatnonzero(scene == codes.get(part["scene_id"][0], -1))
@@ -160,5 +162,5 @@ def _nearest_vehicle(
         at = times[members] - low
         away = np.linalg.norm(grid[:, at[:, -1]] - now_m[members], axis=2)
         nearest = np.where(np.isnan(away), np.inf, away).argmin(axis=0)
-        found[members] = grid[nearest[:, None], at]
-    return found
+        positions[members] = grid[nearest[:, None], at]
+    return positions

@@ -190,7 +190,7 @@ def summarise(
     for h, horizon_s in enumerate(windows.horizons_s):
         known = labels[:, h] >= 0
         options = {"resamples": settings.resamples, "level": settings.level, "seed": settings.seed}
-        found = irs(
+        sensitivity = irs(
             scores.in_roi[known, h],
             labels[known, h],
             tracks[known],
@@ -201,14 +201,16 @@ def summarise(
         )
         row: dict[str, Any] = {
             "horizon_s": horizon_s,
-            "n_tracks": found.n_tracks,
-            "n_samples": found.n_samples,
-            "n_positive": found.n_positive,
-            "irs": _entry(Estimate(found.value, found.interval, found.n_tracks, None)),
-            "irs_linear": _number(found.linear),
-            "irs_step": _number(found.step),
-            "irs_track_balanced": _number(found.track_balanced),
-            "tie_block": _number(found.tie_block),
+            "n_tracks": sensitivity.n_tracks,
+            "n_samples": sensitivity.n_samples,
+            "n_positive": sensitivity.n_positive,
+            "irs": _entry(
+                Estimate(sensitivity.value, sensitivity.interval, sensitivity.n_tracks, None)
+            ),
+            "irs_linear": _number(sensitivity.linear),
+            "irs_step": _number(sensitivity.step),
+            "irs_track_balanced": _number(sensitivity.track_balanced),
+            "tie_block": _number(sensitivity.tie_block),
         }
         seen = np.isfinite(scores.nll[:, h])
         row["n_windows"] = int(seen.sum())
@@ -218,7 +220,7 @@ def summarise(
             near = np.unique(members[known])
             row[f"{name}_relevant"] = _number(float(values[near].mean()) if near.size else np.nan)
         row["ece"] = _entry(_ece(scores.in_roi[known, h], labels[known, h], tracks[known], options))
-        row["warnings"] = list(found.warnings)
+        row["warnings"] = list(sensitivity.warnings)
         rows.append(row)
     return rows
 

@@ -77,11 +77,11 @@ def _meetings(ego: pl.DataFrame, track: pl.DataFrame) -> list[Meeting]:
     ]
 
 
-def without_lights(data: Trajectories, found: list[Meeting]) -> list[Meeting]:
+def without_lights(data: Trajectories, meetings: list[Meeting]) -> list[Meeting]:
     """Return the crossings that no traffic light controlled, as far as the data state it."""
     lit = data.meta.filter(pl.col("traffic_light").fill_null(False))
     names = set(lit.select("scene_id", "track_id").iter_rows())
-    return [one for one in found if (one.scene_id, one.track_id) not in names]
+    return [one for one in meetings if (one.scene_id, one.track_id) not in names]
 
 
 DEFINITIONS = {
@@ -104,9 +104,9 @@ def gap_report(
     excluded = dict(data.excluded)
     meetings = {}
     for source in sorted(set(data.tracks["source"])):
-        found = find_meetings(data.of_source(source))
-        meetings[source] = without_lights(data, found)
-        if lit := len(found) - len(meetings[source]):
+        of_source = find_meetings(data.of_source(source))
+        meetings[source] = without_lights(data, of_source)
+        if lit := len(of_source) - len(meetings[source]):
             excluded[AT_LIGHT] = excluded.get(AT_LIGHT, 0) + lit
     together = [one for found in meetings.values() for one in found]
     report: dict[str, Any] = {
@@ -117,8 +117,8 @@ def gap_report(
         "excluded": excluded,
     }
     gaps = {}
-    for source, found in meetings.items():
-        literal, near = _parts(found)
+    for source, of_source in meetings.items():
+        literal, near = _parts(of_source)
         gaps[source] = (_gaps(literal), _gaps(near))
     return report, gaps
 

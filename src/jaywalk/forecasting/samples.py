@@ -101,12 +101,12 @@ def roi_samples(data: Trajectories, windows: Windows) -> list[RoiSample]:
     for ego in data.ego.partition_by("scene_id", "ego_id", maintain_order=True):
         if ego["scene_id"][0] in names:
             by_scene.setdefault(names[ego["scene_id"][0]], []).append(ego)
-    found: list[RoiSample] = []
+    samples: list[RoiSample] = []
     for scene, egos in by_scene.items():
         members = np.flatnonzero(windows.scene == scene)
         for ego in egos:
-            found += _samples_of(data, windows, members, ego)
-    return sorted(found, key=lambda sample: sample.window)
+            samples += _samples_of(data, windows, members, ego)
+    return sorted(samples, key=lambda sample: sample.window)
 
 
 def driven_path(ego: pl.DataFrame) -> Path | None:

@@ -27,14 +27,14 @@ def split_scenes(strata: Mapping[str, str]) -> dict[str, str]:
     Args:
         strata: Stratum of each scene, e.g. its course or its source.
     """
-    found = {}
+    splits = {}
     for stratum in sorted(set(strata.values())):
         scenes = [name for name, one in strata.items() if one == stratum]
-        found.update(_dealt(scenes, largest_remainder(len(scenes), SHARES)))
-    if len(strata) >= len(SHARES) and set(found.values()) != set(SHARES):
+        splits.update(_dealt(scenes, largest_remainder(len(scenes), SHARES)))
+    if len(strata) >= len(SHARES) and set(splits.values()) != set(SHARES):
         rest = largest_remainder(len(strata) - len(SHARES), SHARES)
-        found = _dealt(list(strata), {name: 1 + count for name, count in rest.items()})
-    return found
+        splits = _dealt(list(strata), {name: 1 + count for name, count in rest.items()})
+    return splits
 
 
 def _dealt(scenes: list[str], counts: Mapping[str, int]) -> dict[str, str]:

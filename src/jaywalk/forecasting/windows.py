@@ -63,7 +63,7 @@ def nearest_people(
     moment = people["scene"].to_numpy() * span + people["k"].to_numpy()
     wanted = scene * span + k
     states = np.ascontiguousarray(people.select("x", "y", "vx", "vy").to_numpy())
-    found: FloatArray = _nearest(
+    nearest: FloatArray = _nearest(
         states,
         people["track"].to_numpy(),
         np.searchsorted(moment, wanted, "left"),
@@ -72,7 +72,7 @@ def nearest_people(
         MOST_NEIGHBOURS,
         FARTHEST_M,
     )
-    return found
+    return nearest
 
 
 def _codes(scenes: list[str], tracks: list[tuple[str, str]]) -> pl.DataFrame:

@@ -214,12 +214,12 @@ class EpisodeCapture:
                     row |= chassis_row(handle, handle.get_transform())
             self._known[server_id] = _Known(number, kind, handle, row)
 
-    def _take(self, known: _Known, one: Any, tick: int) -> None:
+    def _take(self, known: _Known, actor: Any, tick: int) -> None:
         kind = known.kind
         if kind == "vehicle":
             control = known.handle.get_control()
             drive = (control.throttle, control.steer, control.brake, known.handle.get_speed_limit())
-            self._motion(one, drive, _NO_WALK, None)
+            self._motion(actor, drive, _NO_WALK, None)
             self._wholes += (
                 known.number,
                 tick,
@@ -230,16 +230,16 @@ class EpisodeCapture:
                 control.gear,
                 known.handle.is_at_traffic_light(),
                 int(known.handle.get_traffic_light_state()),
-                self.lamps.get(one.id, 0),
+                self.lamps.get(actor.id, 0),
                 False,
                 NO_CLIP,
             )
-            if one.id == self.ego_id:
-                self._follow_ego(one, tick)
+            if actor.id == self.ego_id:
+                self._follow_ego(actor, tick)
         elif kind == "walker":
             control = known.handle.get_control()
-            way, posed = control.direction, self.pose_states.get(one.id)
-            self._motion(one, _NO_DRIVE, (way.x, way.y, way.z, control.speed), posed)
+            way, posed = control.direction, self.pose_states.get(actor.id)
+            self._motion(actor, _NO_DRIVE, (way.x, way.y, way.z, control.speed), posed)
             clip = NO_CLIP if posed is None else self.writer.clip_number(posed[0])
             self._wholes += (
                 known.number,
@@ -256,10 +256,10 @@ class EpisodeCapture:
                 clip,
             )
         elif kind == "prop":
-            pose = pose_of(one.get_transform())
+            pose = pose_of(actor.get_transform())
             if pose != known.pose:
                 known.pose = pose
-                self._motion(one, _NO_DRIVE, _NO_WALK, None)
+                self._motion(actor, _NO_DRIVE, _NO_WALK, None)
                 self._wholes += (
                     known.number,
                     tick,
@@ -281,23 +281,23 @@ class EpisodeCapture:
                 row = signal_row(known.handle, *signal)
                 self.writer.add("signals", actor=known.number, tick=tick, **row)
 
-    def _follow_ego(self, one: Any, tick: int) -> None:
-        speed = one.get_velocity()
+    def _follow_ego(self, ego: Any, tick: int) -> None:
+        speed = ego.get_velocity()
         self._ego_velocity[tick] = speed.x, speed.y
         if self.first_ego_place_m is None:
-            place = one.get_transform().location
+            place = ego.get_transform().location
             self.first_ego_place_m = place.x, place.y
 
     def _motion(
         self,
-        one: Any,
+        actor: Any,
         drive: tuple[float, ...],
         walk: tuple[float, ...],
         posed: tuple[str, float, float] | None,
     ) -> None:
-        transform = one.get_transform()
+        transform = actor.get_transform()
         p, r = transform.location, transform.rotation
-        v, w, a = one.get_velocity(), one.get_angular_velocity(), one.get_acceleration()
+        v, w, a = actor.get_velocity(), actor.get_angular_velocity(), actor.get_acceleration()
         phase, blend = (0.0, 0.0) if posed is None else posed[1:]
         self._floats += (
             p.x,
@@ -345,18 +345,18 @@ class EpisodeCapture:
         for tick, people in self._reactions:
             wanted = tick * 2**32 + self._numbers(people.ids)
             at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-            found = keys[at] == wanted
-            at = at[found]
+            present = keys[at] == wanted
+            at = at[present]
             gap = people.perceived_gap_s
-            rows[c.GAZE_YAW_DEG][at] = people.gaze_deg[found, 0]
-            rows[c.GAZE_PITCH_DEG][at] = people.gaze_deg[found, 1]
-            rows[c.GAZE_ACTOR][at] = self._numbers(people.gaze_id)[found]
-            rows[c.ATTENTION][at] = people.attention[found]
-            rows[c.DECISION][at] = people.decision[found]
-            rows[c.EVIDENCE][at] = people.evidence[found]
-            rows[c.PERCEIVED_GAP_S][at] = np.where(np.isfinite(gap), gap, np.nan)[found]
-            rows[c.PERCEIVED_ACTOR][at] = self._numbers(people.perceived_id)[found]
-            rows[c.PEOPLE_GROUP][at] = np.where(people.group < 0, NO_GROUP, people.group)[found]
+            rows[c.GAZE_YAW_DEG][at] = people.gaze_deg[present, 0]
+            rows[c.GAZE_PITCH_DEG][at] = people.gaze_deg[present, 1]
+            rows[c.GAZE_ACTOR][at] = self._numbers(people.gaze_id)[present]
+            rows[c.ATTENTION][at] = people.attention[present]
+            rows[c.DECISION][at] = people.decision[present]
+            rows[c.EVIDENCE][at] = people.evidence[present]
+            rows[c.PERCEIVED_GAP_S][at] = np.where(np.isfinite(gap), gap, np.nan)[present]
+            rows[c.PERCEIVED_ACTOR][at] = self._numbers(people.perceived_id)[present]
+            rows[c.PEOPLE_GROUP][at] = np.where(people.group < 0, NO_GROUP, people.group)[present]
         self._reactions = []
 
     def _numbers(self, server_ids: IntArray) -> IntArray:

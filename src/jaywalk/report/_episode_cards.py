@@ -152,7 +152,7 @@ def _body(scene: Scene, body: DrawnBody, rows: np.ndarray[Any, np.dtype[np.int64
 
 def _lights(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
     eyes = _eyes(scene, rows[::5])
-    found = []
+    lights = []
     for light in scene.lights:
         places = light.stops[:, :2] if len(light.stops) else np.array([light.place_m])
         if np.hypot(*(places[:, None] - eyes[None]).reshape(-1, 2).T).min() > _SEEN_M:
@@ -162,8 +162,8 @@ def _lights(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
             for row, state in zip(light.rows, light.states, strict=True)
         ]
         bars = np.round(light.stops * (_CM, _CM, 100.0, _CM)).astype(int).tolist()
-        found.append({"p": [round(_CM * p) for p in light.place_m], "s": bars, "c": changes})
-    return found
+        lights.append({"p": [round(_CM * p) for p in light.place_m], "s": bars, "c": changes})
+    return lights
 
 
 def _eyes(scene: Scene, rows: np.ndarray[Any, np.dtype[np.int64]]) -> FloatArray:

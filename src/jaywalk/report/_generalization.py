@@ -149,32 +149,32 @@ def gap_view(runs: Sequence[ScoredRun], labels: Sequence[str]) -> GapView | None
     scored = [
         (label, pair_scores(run.score, run.folder)) for run, label in zip(runs, labels, strict=True)
     ]
-    found = [(label, one) for label, one in scored if one is not None]
-    if not found:
+    available = [(label, one) for label, one in scored if one is not None]
+    if not available:
         return None
     return GapView(
-        labels=tuple(label for label, _ in found),
-        main=[row for label, one in found for row in _main_rows(label, one)],
-        headlines=_headlines(found),
-        no_min_speed=[row for label, one in found for row in _no_min_speed(label, one)],
-        categories=_grouped(found, "categories"),
-        classes=_grouped(found, "classes"),
-        cues=_cue_rows(found),
-        reactions=_reaction_rows(found),
-        reaction_rows="Run: class" if len(found) > 1 else "Class",
+        labels=tuple(label for label, _ in available),
+        main=[row for label, one in available for row in _main_rows(label, one)],
+        headlines=_headlines(available),
+        no_min_speed=[row for label, one in available for row in _no_min_speed(label, one)],
+        categories=_grouped(available, "categories"),
+        classes=_grouped(available, "classes"),
+        cues=_cue_rows(available),
+        reactions=_reaction_rows(available),
+        reaction_rows="Run: class" if len(available) > 1 else "Class",
         reaction_names=tuple(words for _, words, _ in _REACTIONS),
-        figure=gap_figure(found, "Harmonic means of both halves by category"),
-        proofs=_proofs(found),
-        notes=_notes(found),
+        figure=gap_figure(available, "Harmonic means of both halves by category"),
+        proofs=_proofs(available),
+        notes=_notes(available),
     )
 
 
-def _main_rows(label: str, one: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
+def _main_rows(label: str, scores: dict[str, Any]) -> list[tuple[str, int, list[dict[str, str]]]]:
     """Return the headline row, followed by the row over all pairs if it differs."""
-    rows = [(label, one["pairs"]["n"], _main_cells(one))]
-    whole = one["all_pairs"]
-    if one["headline"] == "strong" and whole["base"] != one["base"]:
-        rows[0] = (f"{label}, strong pairs", one["pairs"]["n"], rows[0][2])
+    rows = [(label, scores["pairs"]["n"], _main_cells(scores))]
+    whole = scores["all_pairs"]
+    if scores["headline"] == "strong" and whole["base"] != scores["base"]:
+        rows[0] = (f"{label}, strong pairs", scores["pairs"]["n"], rows[0][2])
         rows.append((f"{label}, all pairs", whole["pairs"]["n"], _main_cells(whole)))
     return rows
 
@@ -200,17 +200,17 @@ def _headlines(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     return lines
 
 
-def _main_cells(one: dict[str, Any]) -> list[dict[str, str]]:
+def _main_cells(scores: dict[str, Any]) -> list[dict[str, str]]:
     cells = []
     for half in _HALVES:
         for key in KEYS:
             is_shift = half == _HALVES[1]
             cells.append(
                 cell(
-                    one[half][key],
-                    one["intervals"][half][key],
-                    one["change_percent"][key] if is_shift else None,
-                    one["intervals"]["change_percent"][key],
+                    scores[half][key],
+                    scores["intervals"][half][key],
+                    scores["change_percent"][key] if is_shift else None,
+                    scores["intervals"]["change_percent"][key],
                 )
             )
     return cells
@@ -254,10 +254,10 @@ def _cue_rows(
 
 
 def _reaction_rows(
-    found: Sequence[tuple[str, dict[str, Any]]],
+    tables: Sequence[tuple[str, dict[str, Any]]],
 ) -> list[tuple[str, list[dict[str, str]]]]:
     rows = []
-    for label, one in found:
+    for label, one in tables:
         table = one.get("robustness")
         if not table or not table["all"]["n"]:
             continue
@@ -266,7 +266,7 @@ def _reaction_rows(
                 cell(values[key]["value"], values[key]["interval"], digits=digits)
                 for key, _, digits in _REACTIONS
             ]
-            rows.append((f"{label}: {name}" if len(found) > 1 else name, cells))
+            rows.append((f"{label}: {name}" if len(tables) > 1 else name, cells))
     return rows
 
 
@@ -281,13 +281,13 @@ def _proofs(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
 
 def _notes(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     lines = []
-    for label, one in found:
-        lonely = one["pairs"]["unpaired"]
+    for label, scores in found:
+        lonely = scores["pairs"]["unpaired"]
         if lonely:
             lines.append(f"{label}: only one half of {', '.join(lonely)}")
-        failed = one.get("counterfactual", {}).get("failed", [])
+        failed = scores.get("counterfactual", {}).get("failed", [])
         lines += [f"{label}: not a counterfactual: {line}" for line in failed]
-        lines += [f"{label}: {note}" for note in one.get("notes", [])]
+        lines += [f"{label}: {note}" for note in scores.get("notes", [])]
     return lines
 
 

@@ -182,15 +182,15 @@ def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
 
     Intervals are BCa over people.
     """
-    told = [
+    forecasting = [
         (label, index, rows.filter(pl.col("horizon_s") == _HORIZON_S))
         for label, index, rows in runs
         if not rows.is_empty()
     ]
-    if not told:
+    if not forecasting:
         return []
-    bias = _groups(told, "right_m")
-    size = _groups(told, "error_m")
+    bias = _groups(forecasting, "right_m")
+    size = _groups(forecasting, "error_m")
     reach = max(
         [
             abs(end)
@@ -205,7 +205,7 @@ def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
         [end for g in size for d in g.dots for end in (d.high, d.value) if math.isfinite(end)]
         or [0.1]
     )
-    keys = tuple((run_colour(index), label) for label, index, _ in told)
+    keys = tuple((run_colour(index), label) for label, index, _ in forecasting)
     ahead = f"{_HORIZON_S:.0f} s ahead"
     return [
         FigureOfRuns(
@@ -232,11 +232,11 @@ def bias_figures(runs: Sequence[ForesightOfRun]) -> list[FigureOfRuns]:
     ]
 
 
-def _groups(told: Sequence[ForesightOfRun], column: str) -> list[DotGroup]:
+def _groups(runs: Sequence[ForesightOfRun], column: str) -> list[DotGroup]:
     groups = []
     for side in _HABIT_FIGURES_SIDES:
         dots = []
-        for _, index, rows in told:
+        for _, index, rows in runs:
             own = rows.filter((pl.col("side") == side) & (pl.col("intended") != "not_crossing"))
             dots.append(_dot(own, column, run_colour(index)))
         groups.append(DotGroup(heading=f"people from the {side}", dots=tuple(dots)))
@@ -247,13 +247,13 @@ def _dot(rows: pl.DataFrame, column: str, colour: str) -> Dot:
     if rows.is_empty():
         return Dot(value=math.nan, low=math.nan, high=math.nan, colour=colour, words="–")
     people = rows.select(pl.concat_str("episode", pl.lit(":"), "actor")).to_series().to_list()
-    found = bootstrap.mean(rows[column].to_numpy(), people, resamples=2000)
+    estimate = bootstrap.mean(rows[column].to_numpy(), people, resamples=2000)
     return Dot(
-        value=found.value,
-        low=found.interval.low,
-        high=found.interval.high,
+        value=estimate.value,
+        low=estimate.interval.low,
+        high=estimate.interval.high,
         colour=colour,
-        words=number(found.value, sign=column == "right_m"),
+        words=number(estimate.value, sign=column == "right_m"),
         n=f"{len(set(people))} people",
     )
 
@@ -487,7 +487,7 @@ def _library(folder: Path | None) -> MotionLibrary | None:
 
 
 def _tables(views: Sequence[HabitRunView]) -> list[dict[str, Any]]:
-    found = []
+    tables = []
     for number_of, key, words in ((1, "", "the suite"), (2, "variant", "variants")):
         mine = [view for view in views if bool(view.summary.variant) == bool(key)]
         if not mine:
@@ -497,7 +497,7 @@ def _tables(views: Sequence[HabitRunView]) -> list[dict[str, Any]]:
             for name in FIGURES
             if name in _PAPER_COLUMNS or any(_known(v.summary.figures[name]) for v in mine)
         ]
-        found.append(
+        tables.append(
             {
                 "title": f"Table {number_of}: {words}",
                 "columns": [figure_label(name) for name in names],
@@ -505,7 +505,7 @@ def _tables(views: Sequence[HabitRunView]) -> list[dict[str, Any]]:
                 "paper": [_paper_row(row, names) for row in PAPER[key]],
             }
         )
-    return found
+    return tables
 
 
 def _known(figure: Figure) -> bool:

@@ -26,12 +26,12 @@ def new_figure(width_in: float, height_in: float) -> Figure:
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
-def draw_chart(found: FigureOfRuns, width_in: float) -> Figure:
+def draw_chart(figure: FigureOfRuns, width_in: float) -> Figure:
     """Draw a figure of runs."""
-    if isinstance(found.chart, ScenarioChart):
-        return _draw_scenarios(found.chart, width_in)
-    assert isinstance(found.chart, DotChart)  # figures of runs are one of the two
-    return _draw_dots(found.chart, width_in)
+    if isinstance(figure.chart, ScenarioChart):
+        return _draw_scenarios(figure.chart, width_in)
+    assert isinstance(figure.chart, DotChart)  # figures of runs are one of the two
+    return _draw_dots(figure.chart, width_in)
 
 
 def _draw_dots(chart: DotChart, width_in: float) -> Figure:

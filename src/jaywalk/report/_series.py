@@ -154,19 +154,19 @@ def _gap_ahead(
     path: BaseGeometry, front_m: FloatArray, pose: FloatArray, other: DrawnBody, half_width_m: float
 ) -> FloatArray:
     """Distance along the path from the front to the body; infinite outside of the corridor."""
-    found = np.full(len(pose), np.inf)
+    gap_m = np.full(len(pose), np.inf)
     reach = half_width_m + GAP_MARGIN_M
     # Most bodies are nowhere near the path: their outlines need no looking at.
     middle = shapely.points(pose[:, :2])
     may = shapely.dwithin(path, middle, reach + float(np.hypot(*other.half_m)))
     if not may.any():
-        return found
+        return gap_m
     points = shapely.points(_outline(pose[may], other.half_m))
     along = shapely.line_locate_point(path, points)
     front = front_m[may][:, None]
     inside = (shapely.distance(path, points) <= reach) & (along > front - 0.5)
-    found[may] = np.where(inside, np.maximum(along - front, 0.0), np.inf).min(axis=1)
-    return found
+    gap_m[may] = np.where(inside, np.maximum(along - front, 0.0), np.inf).min(axis=1)
+    return gap_m
 
 
 def _outline(pose: FloatArray, half_m: tuple[float, float]) -> FloatArray:

@@ -334,13 +334,13 @@ def _task_view(task: dict[str, Any]) -> dict[str, Any]:
 
 def _curves(models: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     counts = [row["n_samples"] for row in models[0][1]["per_class"]]
-    found = []
+    figures = []
     for score, words in (("f1", "F1"), ("ap", "average precision")):
         series = [(name, [row[score] for row in report["per_class"]]) for name, report in models]
         caption = f"{words} over the twelve regions; bars: samples"
         drawn = region_curves(series, counts, title=caption)
-        found.append({"caption": caption, "svg": Markup(drawn), "broad": False})
-    return found
+        figures.append({"caption": caption, "svg": Markup(drawn), "broad": False})
+    return figures
 
 
 def _table(

@@ -248,7 +248,7 @@ Rows = Sequence[tuple[EpisodeScore, EpisodeScore]]
 
 
 def _metric_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
-    found = [_success_difference(rows, level)]
+    differences = [_success_difference(rows, level)]
     everyone = [score for pair in rows for score in pair]
     names = dict.fromkeys(name for score in everyone for name in score.metrics)
     counts = count_names(everyone)
@@ -256,13 +256,13 @@ def _metric_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
         if is_doubled(name, set(counts)):
             continue
         rule = pooling_of(name, counts)
-        one = (
+        difference = (
             _ratio_difference(name, rule, rows, level)
             if rule.is_ratio
             else _mean_difference(name, rows, level)
         )
-        found += [one] if one is not None else []
-    return tuple(found)
+        differences += [difference] if difference is not None else []
+    return tuple(differences)
 
 
 def _success_difference(rows: Rows, level: float) -> Difference:
@@ -308,11 +308,11 @@ def _rate_differences(rows: Rows, level: float) -> tuple[Difference, ...]:
     if any(sum(km_of(pair[side]) for pair in rows) <= 0.0 for side in (0, 1)):
         return ()
     names = count_names([score for pair in rows for score in pair])
-    found = []
+    differences = []
     for name in names:
         one = _ratio_difference(name, per_km(name), rows, level)
-        found += [one] if one is not None else []
-    return tuple(found)
+        differences += [one] if one is not None else []
+    return tuple(differences)
 
 
 def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Difference | None:
@@ -320,11 +320,11 @@ def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Dif
     above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
     if min(below[0].sum(), below[1].sum()) <= 0.0:
         return None
-    told = (below[0] > 0.0) | (below[1] > 0.0)  # others say nothing, and are no cluster
-    labels = [scenario_of(one) for (one, _), keep in zip(rows, told, strict=True) if keep]
+    counts = (below[0] > 0.0) | (below[1] > 0.0)  # others say nothing, and are no cluster
+    labels = [scenario_of(one) for (one, _), keep in zip(rows, counts, strict=True) if keep]
     codes, n = cluster_codes(labels)
-    top = [np.bincount(codes, part[told], n).astype(np.float64) for part in above]
-    bottom = [np.bincount(codes, part[told], n).astype(np.float64) for part in below]
+    top = [np.bincount(codes, part[counts], n).astype(np.float64) for part in above]
+    bottom = [np.bincount(codes, part[counts], n).astype(np.float64) for part in below]
     statistic = _ratio_statistic(top, bottom)
     estimate = bca(statistic, n, level=level, bounds=_of_difference(rule.bounds))
     if rule.bottom is km_of and np.array_equal(top[0], top[1]):
@@ -333,7 +333,7 @@ def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Dif
         estimate = _no_event_differs(estimate, bottom, level)
     sides = float(top[0].sum() / bottom[0].sum()), float(top[1].sum() / bottom[1].sum())
     sign = _ratio_sign(top, bottom, is_counted=rule.kind == "events")
-    return _difference(name, sides, estimate, int(told.sum()), sign)
+    return _difference(name, sides, estimate, int(counts.sum()), sign)
 
 
 def _ratio_sign(
@@ -382,13 +382,13 @@ def _ratio_statistic(top: Sequence[FloatArray], bottom: Sequence[FloatArray]) ->
     return statistic
 
 
-def _flip(one: EpisodeScore, other: EpisodeScore) -> Flip:
+def _flip(first: EpisodeScore, other: EpisodeScore) -> Flip:
     return Flip(
-        scenario=scenario_of(one),
-        seed=one.seed,
+        scenario=scenario_of(first),
+        seed=first.seed,
         to_success=other.success,
-        cause=cause_of(one if other.success else other),
-        baseline_id=one.episode_id,
+        cause=cause_of(first if other.success else other),
+        baseline_id=first.episode_id,
         candidate_id=other.episode_id,
     )
 

@@ -61,14 +61,14 @@ def figures_of(
     harms: Sequence[RunHarm] = (),
 ) -> list[FigureOfRuns]:
     """Every figure that these runs give rise to; harm to people comes first."""
-    found = [
+    figures = [
         harm_figure(harms, [run.label for run in runs]) if harms else None,
         _percent_figure(runs),
         _rate_figure(runs),
         _scenario_figure(runs),
     ]
-    found += [_difference_figure(pair) for pair in pairs]
-    return [figure for figure in found if figure is not None]
+    figures += [_difference_figure(pair) for pair in pairs]
+    return [figure for figure in figures if figure is not None]
 
 
 def harm_figure(harms: Sequence[RunHarm], labels: Sequence[str]) -> FigureOfRuns:

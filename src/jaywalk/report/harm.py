@@ -90,12 +90,14 @@ class RunHarm:
 def harm_of(run: ScoredRun) -> RunHarm:
     """Return the harm to people in a run that was scored under ``HARM_PROTOCOL``."""
     events, counted = [], []
-    for one in run.score.episodes:
-        mine = _events_of(run, one)
+    for episode in run.score.episodes:
+        mine = _events_of(run, episode)
         events += mine
         endangered = sum(not event.was_hit for event in mine)
         hit = sum(event.was_hit for event in mine)
-        counted.append(replace(one, counts={**one.counts, HIT: hit, ENDANGERED: endangered}))
+        counted.append(
+            replace(episode, counts={**episode.counts, HIT: hit, ENDANGERED: endangered})
+        )
     return RunHarm(
         events=tuple(sorted(events, key=_gravity)),
         episodes=len(counted),
@@ -110,22 +112,22 @@ def _gravity(event: HarmEvent) -> tuple[bool, float, bool, str, float]:
     return (not event.was_hit, -risk, not event.is_child, event.episode_id, event.time_s)
 
 
-def _events_of(run: ScoredRun, one: EpisodeScore) -> list[HarmEvent]:
-    hits = {(hit["actor"], hit["tick"]): hit for hit in one.detail.get("people_hit", ())}
-    relevant = [event for event in one.infractions if event.kind in (HIT, "endangered")]
+def _events_of(run: ScoredRun, episode: EpisodeScore) -> list[HarmEvent]:
+    hits = {(hit["actor"], hit["tick"]): hit for hit in episode.detail.get("people_hit", ())}
+    relevant = [event for event in episode.infractions if event.kind in (HIT, "endangered")]
     if not relevant:
         return []
-    ages = _ages(run, one, hits.values())
-    found = []
+    ages = _ages(run, episode, hits.values())
+    events = []
     for event in relevant:
         was_hit = event.kind == HIT
         if not was_hit and event.other not in ages:
             continue  # a vehicle was endangered
         hit = hits.get((event.other, event.tick), {})
         age = ages.get(event.other, "")
-        found.append(
+        events.append(
             HarmEvent(
-                episode_id=one.episode_id,
+                episode_id=episode.episode_id,
                 time_s=event.time_s,
                 who=_CHILD if age == _CHILD else "person",
                 was_hit=was_hit,
@@ -134,7 +136,7 @@ def _events_of(run: ScoredRun, one: EpisodeScore) -> list[HarmEvent]:
                 message=event.message,
             )
         )
-    return found
+    return events
 
 
 def _ages(

@@ -196,9 +196,9 @@ def _rank(one: Verdict) -> float:
     return -value if math.isfinite(value) else 0.0
 
 
-def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
-    score = jsonable(one.score)
-    entry = one.entry
+def _row(verdict: Verdict, label: str, anchor: str) -> dict[str, Any]:
+    score = jsonable(verdict.score)
+    entry = verdict.entry
     cells = []
     for half in _HALVES:
         for key in KEYS:
@@ -218,8 +218,8 @@ def _row(one: Verdict, label: str, anchor: str) -> dict[str, Any]:
         "modalities": entry.modalities,
         "bench2drive": _fixed(entry.bench2drive_ds),
         "cells": cells,
-        "sort": -_rank(one),
-        "doubts": sum(one.flags.values()),
+        "sort": -_rank(verdict),
+        "doubts": sum(verdict.flags.values()),
         "pairs": _pairs_note(score),
         "speed": _speed_note(score),
     }

@@ -230,7 +230,7 @@ def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any
     rows: dict[str, list[list[EpisodeCard]]] = {}
     for card in cards.cards:
         rows.setdefault(card.scenario, [[] for _ in range(n_runs)])[card.run].append(card)
-    found = []
+    listed = []
     for name, by_run in rows.items():
         kinds = dict.fromkeys(c.score.scenario for of_run in by_run for c in of_run)
         cells = []
@@ -242,8 +242,8 @@ def _scenario_rows(cards: Cards, n_runs: int, metric: str) -> list[dict[str, Any
                 {"cards": of_run, "mean": mean, "won": sum(c.score.success for c in of_run)}
             )
         classes = [kind for kind in kinds if kind and kind != name]
-        found.append({"name": name, "classes": classes, "cells": cells})
-    return found
+        listed.append({"name": name, "classes": classes, "cells": cells})
+    return listed
 
 
 def _mean(cards: Sequence[EpisodeCard], metric: str) -> float:

@@ -171,13 +171,13 @@ def _difference(request: Request) -> Figure:
     if len(request.runs) < 2:
         raise _lacks("difference", FIGURES["difference"].needs)
     pairs = compare_runs(request.runs).pairs
-    found = [one for one in figures_of([], pairs) if one.name.startswith("difference")]
-    if len(found) > 1:
+    figures = [one for one in figures_of([], pairs) if one.name.startswith("difference")]
+    if len(figures) > 1:
         raise UsageError(
             f"The figure 'difference' shows two runs, not {len(request.runs)}. Draw one for each "
             "candidate."
         )
-    return draw_chart(found[0], request.width_in)
+    return draw_chart(figures[0], request.width_in)
 
 
 def _forecasts(name: str) -> Callable[[Request], Figure]:
@@ -192,9 +192,9 @@ def _forecasts(name: str) -> Callable[[Request], Figure]:
 
 def _generalization(request: Request) -> Figure:
     tables = [
-        (k, found)
+        (k, scores)
         for k, run in enumerate(request.runs)
-        if (found := pair_scores(run.score, run.folder)) is not None
+        if (scores := pair_scores(run.score, run.folder)) is not None
     ]
     if not tables:
         raise _lacks("generalization", FIGURES["generalization"].needs)
@@ -202,10 +202,10 @@ def _generalization(request: Request) -> Figure:
     figure = new_figure(request.width_in, 2.3)
     axes = figure.add_subplot()
     wide = 0.8 / len(tables)
-    for place, (k, found) in enumerate(tables):
+    for place, (k, scores) in enumerate(tables):
         colour = run_colour(k)
         for x, name in enumerate(names):
-            values = found["categories"].get(name)
+            values = scores["categories"].get(name)
             if values is None:
                 continue
             at = x - 0.4 + wide * (place + 0.5)

@@ -497,26 +497,26 @@ def _worth(moments: tuple[LifeMoment, ...]) -> int:
 def _moments(record: Record, story: Story, person: PosedPerson) -> tuple[LifeMoment, ...]:
     step_s = record.episode.step_s or 0.05
     last = int(person.tick[-1])
-    found: dict[str, int] = {}
+    moments: dict[str, int] = {}
     if story.trigger_tick is not None:
-        found["idle"] = max(story.trigger_tick - round(_IDLE_S / step_s), int(person.tick[0]))
-        found["trigger"] = story.trigger_tick
-        found["blend"] = min(story.trigger_tick + round(_BLEND_S / step_s), last)
+        moments["idle"] = max(story.trigger_tick - round(_IDLE_S / step_s), int(person.tick[0]))
+        moments["trigger"] = story.trigger_tick
+        moments["blend"] = min(story.trigger_tick + round(_BLEND_S / step_s), last)
     if story.on_road:
         begin, end = story.on_road[0]
-        found["on the road"] = (begin + (last if end is None else end)) // 2
+        moments["on the road"] = (begin + (last if end is None else end)) // 2
     for tick, what in _announced(record, story.actor):
         if what == "rerouted":
-            found.setdefault("walks round something", min(tick + round(1.0 / step_s), last))
+            moments.setdefault("walks round something", min(tick + round(1.0 / step_s), last))
         elif what in ("crossed", "back", "strolled"):
-            found["arrived"] = min(tick + round(0.5 / step_s), last)
+            moments["arrived"] = min(tick + round(0.5 / step_s), last)
     hit = _contact(record, story.actor)
     if hit is not None:
-        found["contact"] = hit
+        moments["contact"] = hit
     times = dict(record.ticks.select(c.TICK, c.TIME_S).collect().iter_rows())
     rows = [
         LifeMoment(what=what, tick=tick, time_s=float(times.get(tick, 0.0)))
-        for what, tick in found.items()
+        for what, tick in moments.items()
     ]
     return tuple(sorted(rows, key=lambda moment: moment.tick))
 

@@ -250,23 +250,23 @@ class _Named:
 
 def _named(bodies: Sequence[Footprint]) -> list[_Named]:
     """The scenario's own things; neighbours of a kind together."""
-    found: list[_Named] = []
+    names: list[_Named] = []
     for body in bodies:
         if body.is_background or body.kind == "ego":
             continue
         name, place = _short_name(body.type_id), (body.x_m, body.y_m)
         near = (
             one
-            for one in found
+            for one in names
             if one.name == name
             and min(np.hypot(x - place[0], y - place[1]) for x, y in one.places) < _TOGETHER_M
         )
         group = next(near, None)
         if group is None:
-            found.append(_Named(name, [place]))
+            names.append(_Named(name, [place]))
         else:
             group.places.append(place)
-    return found
+    return names
 
 
 def _short_name(type_id: str) -> str:

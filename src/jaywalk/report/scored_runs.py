@@ -98,17 +98,17 @@ def run_labels(runs: Sequence[RunScore]) -> list[str]:
 
 def episodes_by_pair(run: RunScore) -> dict[tuple[str, int | None], EpisodeScore]:
     """Episodes by scenario and seed; each may occur once."""
-    found: dict[tuple[str, int | None], EpisodeScore] = {}
+    episodes: dict[tuple[str, int | None], EpisodeScore] = {}
     for episode in run.episodes:
         key = scenario_of(episode), episode.seed
-        if key in found:
+        if key in episodes:
             raise DataError(
                 f"Run '{run.name}' has two episodes of scenario '{key[0]}' with seed {key[1]} "
-                f"({found[key].episode_id}, {episode.episode_id}): they cannot be paired. Give "
+                f"({episodes[key].episode_id}, {episode.episode_id}): they cannot be paired. Give "
                 "each its own seed or scenario."
             )
-        found[key] = episode
-    return found
+        episodes[key] = episode
+    return episodes
 
 
 def what_was_tested(run: ScoredRun, episode: EpisodeScore) -> dict[str, str]:

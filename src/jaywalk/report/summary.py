@@ -136,18 +136,18 @@ class ReportSummary:
 
 def summarise(run: RunScore, label: str) -> ReportSummary:
     """All figures of a run: those of ``jaywalk score``, in the order of a reader's interest."""
-    found = aggregate(run)
-    means = [q for name, figure in found.metrics.items() if (q := _mean(found, name, figure))]
+    scored = aggregate(run)
+    means = [q for name, figure in scored.metrics.items() if (q := _mean(scored, name, figure))]
     # The most important quantities come first: scores, then hits, then the rest.
     scores = [q for q in means if spec_of(q.name).zero_if_missing]
     rest = [q for q in means if not spec_of(q.name).zero_if_missing]
-    success = _quantity("success_rate", "rate", found.success)
+    success = _quantity("success_rate", "rate", scored.success)
     return ReportSummary(
         label=label,
         run=run,
-        quantities=(success, *scores, *_rates(found), *rest),
+        quantities=(success, *scores, *_rates(scored), *rest),
         failures=tuple(_failures(run.episodes)),
-        driven_km=found.km,
+        driven_km=scored.km,
     )
 
 
@@ -170,8 +170,8 @@ def _quantity(name: str, kind: QuantityKind, figure: Figure) -> Quantity:
     )
 
 
-def _rates(found: Aggregate) -> list[Quantity]:
-    if found.km <= 0.0:
+def _rates(scored: Aggregate) -> list[Quantity]:
+    if scored.km <= 0.0:
         return []
     return [
         Quantity(
@@ -183,7 +183,7 @@ def _rates(found: Aggregate) -> list[Quantity]:
             n=rate.n,
             note=rate.warning,
         )
-        for name, rate in found.rates_per_km.items()
+        for name, rate in scored.rates_per_km.items()
     ]
 
 

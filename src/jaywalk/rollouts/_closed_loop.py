@@ -73,7 +73,7 @@ class ClosedLoop:
         file = self.recorded.record.shared_file("opendrive")
         self._opendrive = file.read_text(encoding="utf-8")
 
-    def roll_out(self, n: int, told: Told = _nothing) -> Rollouts:
+    def roll_out(self, n: int, report: Told = _nothing) -> Rollouts:
         """Roll out ``n`` times; ``told`` is called with the number done."""
         poses = []
         for number in range(n):
@@ -81,7 +81,7 @@ class ClosedLoop:
                 poses.append(self._once(derive_seed(self.seed, self.recorded.scene.name, number)))
             except RuntimeError as problem:  # raised by the wheel when the server is gone
                 raise InfrastructureError(f"{self.recorded.scene.name}: {problem}") from problem
-            told(number + 1)
+            report(number + 1)
         return _rollouts(np.stack(poses), self.recorded)
 
     def _once(self, seed: int) -> NDArray[np.float64]:

@@ -156,7 +156,7 @@ def _roll_out(
     scene: LoggedScene,
     moment: RecordedScene | None,
     world: SimulatorSession | None,
-    told: Callable[[int], None],
+    report: Callable[[int], None],
 ) -> Rollouts:
     if moment is None or world is None:
         return roll_out_scene(scene, request.policy, request.n, request.seed)
@@ -167,7 +167,7 @@ def _roll_out(
         seed=request.seed,
         arguments=request.arguments,
     )
-    return loop.roll_out(request.n, told)
+    return loop.roll_out(request.n, report)
 
 
 def _open_world(request: RolloutRequest) -> SimulatorSession:

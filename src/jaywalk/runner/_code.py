@@ -78,11 +78,11 @@ def code_differences(old: Code, new: Code) -> list[str]:
 
 def distinct(codes: Iterable[Code]) -> list[Code]:
     """Return each version once, in order."""
-    found: list[Code] = []
+    kinds: list[Code] = []
     for code in codes:
-        if code not in found:
-            found.append(code)
-    return found
+        if code not in kinds:
+            kinds.append(code)
+    return kinds
 
 
 @cache

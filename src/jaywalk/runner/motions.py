@@ -67,7 +67,7 @@ def library_of(suite: Suite, motions: str = "") -> tuple[str, str]:
 
 def _named_library(clips: Iterable[tuple[str, str]]) -> Path | None:
     """Return the one library that scenarios name by a path."""
-    found: dict[Path, str] = {}
+    libraries: dict[Path, str] = {}
     for where, clip in clips:
         library, _ = split_clip(clip, where)
         if library == DEFAULT:
@@ -77,13 +77,13 @@ def _named_library(clips: Iterable[tuple[str, str]]) -> Path | None:
                 f"{where}: clip '{clip}' is of the library '{library}', which is no folder here. "
                 "Give its folder with --motions, or its path in the clip."
             )
-        found[Path(library).resolve()] = library
-    if len(found) > 1:
+        libraries[Path(library).resolve()] = library
+    if len(libraries) > 1:
         raise UsageError(
-            f"Scenarios name clips of {len(found)} libraries: {', '.join(found.values())}. A run "
-            "has one; build one library of all files."
+            f"Scenarios name clips of {len(libraries)} libraries: "
+            f"{', '.join(libraries.values())}. A run has one; build one library of all files."
         )
-    return next(iter(found), None)
+    return next(iter(libraries), None)
 
 
 def check_clips(clips: Iterable[tuple[str, str]], folder: Path | None) -> None:

@@ -44,11 +44,15 @@ def find_suite(name: str, variant: str = "", routes: str = "") -> Suite:
 def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
     """Return the user's routes with as many vehicles and people as in the suite."""
     about = suite.routes[0]
-    found = suite_of_files(files, vehicles=about.vehicles, people=about.people, posed=about.posed)
-    found = replace(
-        override(found, wet_grip=about.wet_grip), name=f"{suite.name}/files", variant=suite.variant
+    selected = suite_of_files(
+        files, vehicles=about.vehicles, people=about.people, posed=about.posed
     )
-    return found if suite.apply_variant is None else suite.apply_variant(found)
+    selected = replace(
+        override(selected, wet_grip=about.wet_grip),
+        name=f"{suite.name}/files",
+        variant=suite.variant,
+    )
+    return selected if suite.apply_variant is None else suite.apply_variant(selected)
 
 
 def _is_registered(name: str) -> bool:

@@ -173,23 +173,23 @@ class SensorRig:
         Raises:
             InfrastructureError: A sensor sent no data, which is not the agent's fault.
         """
-        found: dict[str, tuple[int, Any]] = {}
-        while not self._waited.issubset(found):
+        readings: dict[str, tuple[int, Any]] = {}
+        while not self._waited.issubset(readings):
             try:
                 tag, of_frame, data = self._arrived.get(timeout=_WAIT_S)
             except queue.Empty:
-                missing = ", ".join(sorted(self._waited - set(found)))
+                missing = ", ".join(sorted(self._waited - set(readings)))
                 raise InfrastructureError(
                     f"A sensor took too long to send their data: {missing}"
                 ) from None
             if of_frame == frame:
-                found[tag] = (frame, data)
+                readings[tag] = (frame, data)
         for tag in self._speedometers:
-            found[tag] = (frame, {"speed": _forward_speed(snapshot.find(self._ego.id))})
+            readings[tag] = (frame, {"speed": _forward_speed(snapshot.find(self._ego.id))})
         for tag in self._maps:
-            found[tag] = (frame, {"opendrive": self._map_text})
-        self.latest = found
-        return found
+            readings[tag] = (frame, {"opendrive": self._map_text})
+        self.latest = readings
+        return readings
 
     @property
     def named_actors(self) -> list[list[Any]]:

@@ -199,7 +199,7 @@ def _neighbours(
     for i, (video, person, first, last) in enumerate(samples.select(columns).iter_rows()):
         now, then = others.get((video, last), {}), others.get((video, first), {})
         mine, height = _centre(boxes[i, -1]), max(boxes[i, -1, 3] - boxes[i, -1, 1], 1.0)
-        found = []
+        neighbours = []
         for name, corners in now.items():
             if name == person:
                 continue
@@ -209,8 +209,8 @@ def _neighbours(
             if name in then and last > first:
                 motion = (_centre(box) - _centre(then[name] * scale[i])) / (last - first)
             size = np.log(max(box[3] - box[1], 1.0) / height)
-            found.append((float(np.hypot(*offset)), name, [*offset, size, *motion, 1.0]))
-        for k, (_, _, row) in enumerate(sorted(found)[:N_NEIGHBOURS]):
+            neighbours.append((float(np.hypot(*offset)), name, [*offset, size, *motion, 1.0]))
+        for k, (_, _, row) in enumerate(sorted(neighbours)[:N_NEIGHBOURS]):
             result[i, k] = row
     return result
 

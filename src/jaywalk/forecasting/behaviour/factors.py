@@ -58,11 +58,11 @@ class FactorWindow:
 
     def tracks(self) -> list[Track]:
         """Return the boxes within the window of every sample."""
-        found = self.data.tracks()
-        self._require(found.keys() >= set(self.samples["pedestrian_id"]), "boxes")
+        tracks = self.data.tracks()
+        self._require(tracks.keys() >= set(self.samples["pedestrian_id"]), "boxes")
         parts = []
         for person, start in self.samples.select("pedestrian_id", "start_index").iter_rows():
-            track, part = found[person], slice(start, start + self.n_frames)
+            track, part = tracks[person], slice(start, start + self.n_frames)
             parts.append(
                 Track(
                     frames=track.frames[part],

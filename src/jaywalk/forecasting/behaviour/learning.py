@@ -155,7 +155,7 @@ def _fit_seeds(
     folder: Path,
     report: Report,
 ) -> tuple[Arrays, ...]:
-    found = []
+    fits = []
     for seed in seeds:
         file = folder / f"seed-{seed}.npz"
         checkpoint = folder / f"seed-{seed}.checkpoint.npz"
@@ -171,8 +171,8 @@ def _fit_seeds(
             np.savez_compressed(unfinished, **arrays)  # type: ignore[arg-type]
             unfinished.replace(file)
             checkpoint.unlink(missing_ok=True)
-        found.append(_read_arrays(file))
-    return tuple(found)
+        fits.append(_read_arrays(file))
+    return tuple(fits)
 
 
 def _write_predictions(
@@ -186,12 +186,14 @@ def _write_predictions(
         samples = validation if split == "val" else draw_samples(data, first, split)
         for name in TASKS_OF[about["task"]]:
             task = find_task(name, data.dataset)
-            found = trained.predict(data, samples, name)
+            predictions = trained.predict(data, samples, name)
             stem = f"{name}-{split}" if about["task"] == JOINT else split
-            prediction_table(task, samples, found).write_csv(folder / f"predictions-{stem}.csv")
+            prediction_table(task, samples, predictions).write_csv(
+                folder / f"predictions-{stem}.csv"
+            )
             if split == "val":
                 judged = samples.with_columns(label=pl.col(_label_of(name, first)))
-                report = score_report(task, judged, found, Bootstrap(resamples=0))
+                report = score_report(task, judged, predictions, Bootstrap(resamples=0))
                 scores[name] = report["base"]
     return scores
 

@@ -134,13 +134,13 @@ def weather_words(record: Record) -> dict[str, str]:
 
 def _any_ahead(ego: Motion, points_m: FloatArray) -> NDArray[np.bool_]:
     """Return for each frame whether a point lies ahead of the ego and not far aside."""
-    found = np.zeros(len(ego.yaw_rad), bool)
+    is_ahead = np.zeros(len(ego.yaw_rad), bool)
     c, s = np.cos(ego.yaw_rad), np.sin(ego.yaw_rad)
     for x, y in points_m:
         dx, dy = x - ego.place_m[:, 0], y - ego.place_m[:, 1]
         ahead, aside = c * dx + s * dy, c * dy - s * dx
-        found |= (ahead > 0.0) & (ahead < _AHEAD_M) & (np.abs(aside) < _ASIDE_M)
-    return found
+        is_ahead |= (ahead > 0.0) & (ahead < _AHEAD_M) & (np.abs(aside) < _ASIDE_M)
+    return is_ahead
 
 
 def _lights(record: Record, frames: EgoFrames) -> list[int]:
@@ -209,13 +209,13 @@ def _assemble(rows: Rows, routes: dict[str, str]) -> BehaviourData:
 def split_routes(routes: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Assign whole routes to one split for all drivers, because they share the same people."""
     names = sorted(set(routes.values()), key=lambda r: derive_seed(0, "behaviour", "split", r))
-    found: dict[str, tuple[str, ...]] = {}
+    splits: dict[str, tuple[str, ...]] = {}
     start = 0
     for split, count in largest_remainder(len(names), SHARES).items():
         part = set(names[start : start + count])
-        found[split] = tuple(sorted(video for video, route in routes.items() if route in part))
+        splits[split] = tuple(sorted(video for video, route in routes.items() if route in part))
         start += count
-    return found
+    return splits
 
 
 def _add_episode(

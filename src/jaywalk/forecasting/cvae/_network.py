@@ -199,7 +199,7 @@ class _ClassConvolution(torch.autograd.Function):  # type: ignore[misc]
         crop, weight = ctx.saved_tensors
         ids = torch.arange(weight.shape[1], device=crop.device, dtype=crop.dtype)
         onehot = (crop[..., None] == ids).to(gradient.dtype).permute(0, 3, 1, 2)
-        found = torch.ops.aten.convolution_backward(
+        gradients = torch.ops.aten.convolution_backward(
             gradient.permute(0, 3, 1, 2),
             onehot,
             weight.to(gradient.dtype),
@@ -212,4 +212,4 @@ class _ClassConvolution(torch.autograd.Function):  # type: ignore[misc]
             1,
             [False, True, False],
         )
-        return None, found[1].to(weight.dtype), None
+        return None, gradients[1].to(weight.dtype), None

@@ -337,24 +337,24 @@ def _moving_s(tracks: EpisodeTracks, ttc: TimeToCollision) -> float:
     return float(steps[ttc.moving].sum())
 
 
-def _person_hit(one: PersonHit) -> dict[str, Any]:
+def _person_hit(person_hit: PersonHit) -> dict[str, Any]:
     """A hit of a person with its story, for pages."""
-    story = one.story
+    story = person_hit.story
     return {
         "actor": story.actor,
-        "tick": one.hit.tick,
-        "time_s": one.hit.time_s,
-        "speed_mps": one.hit.speed_mps,
-        "injury_risk": one.hit.injury_risk,
-        "walked_into": one.hit.walked_into,
-        "unavoidable": one.unavoidable,
-        "since_trigger_s": one.since_trigger_s,
-        "since_road_s": one.since_road_s,
-        "began_s": one.began_s,
-        "began_in": one.began_in,
-        "clip": one.clip or story.clip,
-        "clip_phase": one.clip_phase,
-        "weather": one.weather,
+        "tick": person_hit.hit.tick,
+        "time_s": person_hit.hit.time_s,
+        "speed_mps": person_hit.hit.speed_mps,
+        "injury_risk": person_hit.hit.injury_risk,
+        "walked_into": person_hit.hit.walked_into,
+        "unavoidable": person_hit.unavoidable,
+        "since_trigger_s": person_hit.since_trigger_s,
+        "since_road_s": person_hit.since_road_s,
+        "began_s": person_hit.began_s,
+        "began_in": person_hit.began_in,
+        "clip": person_hit.clip or story.clip,
+        "clip_phase": person_hit.clip_phase,
+        "weather": person_hit.weather,
         "intended": story.intended,
         "subcategory": story.subcategory,
         "side": story.side,

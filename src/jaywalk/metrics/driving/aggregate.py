@@ -170,10 +170,10 @@ def _average(group: Sequence[EpisodeScore], name: str) -> float:
     return float(np.mean(kept)) if kept else math.nan
 
 
-def as_json(found: Aggregate) -> dict[str, Any]:
+def as_json(scored: Aggregate) -> dict[str, Any]:
     """Return the output of ``jaywalk score RUN --json``; rates in percent, NaN as null."""
-    run = found.run
-    success: dict[str, Any] = {**figure_json(found.success)}
+    run = scored.run
+    success: dict[str, Any] = {**figure_json(scored.success)}
     value: dict[str, Any] = {
         "protocol": run.protocol,
         "protocol_version": protocol_version(run.protocol),
@@ -188,17 +188,17 @@ def as_json(found: Aggregate) -> dict[str, Any]:
         "expected": run.expected,
         "missing": list(run.missing),
         "status": "complete" if run.is_complete else "INCOMPLETE",
-        "missing_count_as_zero": found.missing_count_as_zero,
-        "clusters": found.success.clusters,
-        "few_clusters": found.few_clusters,
-        "metrics": {name: figure_json(figure) for name, figure in found.metrics.items()},
-        "km": found.km,
+        "missing_count_as_zero": scored.missing_count_as_zero,
+        "clusters": scored.success.clusters,
+        "few_clusters": scored.few_clusters,
+        "metrics": {name: figure_json(figure) for name, figure in scored.metrics.items()},
+        "km": scored.km,
         "rates_per_km": {
             name: figure_json(rate) | {"events": rate.n}
-            for name, rate in found.rates_per_km.items()
+            for name, rate in scored.rates_per_km.items()
         },
-        "success": {"sr": success.pop("value"), **success, "successes": found.successes},
-        "per_scenario": [_scenario(row) for row in found.scenarios],
+        "success": {"sr": success.pop("value"), **success, "successes": scored.successes},
+        "per_scenario": [_scenario(row) for row in scored.scenarios],
         "episodes": [_episode(episode) for episode in run.episodes],
         "warnings": list(run.warnings),
     }
@@ -220,16 +220,16 @@ def _scenario(row: ScenarioRow) -> dict[str, Any]:
     }
 
 
-def _episode(one: EpisodeScore) -> dict[str, Any]:
+def _episode(score: EpisodeScore) -> dict[str, Any]:
     return {
-        "episode_id": one.episode_id,
-        "scenario": one.scenario,
-        "seed": one.seed,
-        "agent": one.agent,
-        "status": one.status,
-        "success": one.success,
-        "metrics": dict(one.metrics),
-        "counts": dict(one.counts),
+        "episode_id": score.episode_id,
+        "scenario": score.scenario,
+        "seed": score.seed,
+        "agent": score.agent,
+        "status": score.status,
+        "success": score.success,
+        "metrics": dict(score.metrics),
+        "counts": dict(score.counts),
         "infractions": [
             {
                 "kind": event.kind,
@@ -242,8 +242,8 @@ def _episode(one: EpisodeScore) -> dict[str, Any]:
                 "value": event.value,
                 "factor": event.factor,
             }
-            for event in one.infractions
+            for event in score.infractions
         ],
-        "failure": one.failure,
-        "folder": one.folder,
+        "failure": score.failure,
+        "folder": score.folder,
     }

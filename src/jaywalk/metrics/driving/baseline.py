@@ -132,8 +132,8 @@ class Baseline(_Part):
         )
 
 
-def _as_score(whole: Baseline, name: str, one: BaselineEpisode, protocol: str) -> EpisodeScore:
-    score = one.scores[protocol]
+def _as_score(whole: Baseline, name: str, episode: BaselineEpisode, protocol: str) -> EpisodeScore:
+    score = episode.scores[protocol]
     route, _, seed = name.rpartition("-s")
     return EpisodeScore(
         episode_id=name,
@@ -147,12 +147,12 @@ def _as_score(whole: Baseline, name: str, one: BaselineEpisode, protocol: str) -
         metrics=score.metrics,
         counts=score.counts,
         detail={
-            "end_reason": one.end_reason,
-            "town": one.town,
-            "posed": one.posed,
-            "pair": one.pair,
-            "half": one.half,
-            "shift": one.shift,
+            "end_reason": episode.end_reason,
+            "town": episode.town,
+            "posed": episode.posed,
+            "pair": episode.pair,
+            "half": episode.half,
+            "shift": episode.shift,
             "people_hit": score.people_hit,
             "forecasts": score.forecasts,
             "ttc": {} if score.moving_s is None else {"moving_s": score.moving_s},
@@ -282,14 +282,16 @@ def _line(value: Any) -> str:
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(", ", ": "))
 
 
-def _compact(one: dict[str, Any]) -> dict[str, Any]:
+def _compact(episode: dict[str, Any]) -> dict[str, Any]:
     """Return the entries that are not empty."""
-    kept = {key: value for key, value in one.items() if value not in ("", 0, None) or key == "weak"}
+    kept = {
+        key: value for key, value in episode.items() if value not in ("", 0, None) or key == "weak"
+    }
     if kept.get("weak") is None:
         kept.pop("weak", None)
     kept["scores"] = {
         protocol: {key: value for key, value in score.items() if value not in ({}, [], None)}
-        for protocol, score in one["scores"].items()
+        for protocol, score in episode["scores"].items()
     }
     return kept
 

@@ -163,11 +163,11 @@ def _change(name: str, old: BaselineEpisode, new: BaselineEpisode) -> EpisodeCha
     return EpisodeChange(episode=name, hash_changed=changed, moved=moved)
 
 
-def _flat(one: BaselineEpisode) -> dict[str, Any]:
-    flat: dict[str, Any] = {"end reason": one.end_reason}
-    if one.weak is not None:
-        flat["weak pair"] = one.weak
-    for protocol, score in one.scores.items():
+def _flat(episode: BaselineEpisode) -> dict[str, Any]:
+    flat: dict[str, Any] = {"end reason": episode.end_reason}
+    if episode.weak is not None:
+        flat["weak pair"] = episode.weak
+    for protocol, score in episode.scores.items():
         flat[f"{protocol} success"] = score.success
         flat[f"{protocol} status"] = score.status
         for group in (score.metrics, score.counts):

@@ -54,21 +54,21 @@ def read_files(path: Path, suffix: str) -> list[SourceFile]:
     everything that is there.
     """
     if path.is_dir():
-        found = _from_folder(path, suffix)
+        texts = _from_folder(path, suffix)
     elif not path.is_file():
         raise PrerequisiteError(
             f"'{path}' does not exist. Give a folder, a .tar.gz archive or a {suffix} file."
         )
     elif path.name.lower().endswith(_ARCHIVES):
-        found = _from_archive(path, suffix)
+        texts = _from_archive(path, suffix)
     elif path.name.lower().endswith(suffix):
-        found = iter([_read(path, path.name)])
+        texts = iter([_read(path, path.name)])
     else:
         raise DataError(
             f"'{path}' is neither a folder, a tar archive ({', '.join(_ARCHIVES)}) "
             f"nor a {suffix} file."
         )
-    return sorted(found, key=lambda file: file.name)
+    return sorted(texts, key=lambda file: file.name)
 
 
 def _from_folder(root: Path, suffix: str) -> Iterator[SourceFile]:

@@ -243,7 +243,7 @@ def is_success(
 
 def disagreements(protocol: Protocol, records: Iterable[RouteRecord]) -> list[Disagreement]:
     """Records whose penalty, score or count does not follow from their messages."""
-    found = []
+    differences = []
     for record in records:
         derived = infraction_score(protocol, record)
         checks = [
@@ -258,16 +258,16 @@ def disagreements(protocol: Protocol, records: Iterable[RouteRecord]) -> list[Di
         ]
         if record.num_infractions is not None:
             checks.append(("num_infractions", record.num_infractions, record.count, 0.0))
-        found += [
+        differences += [
             Disagreement(source=record.source, what=what, recorded=recorded, derived=value)
             for what, recorded, value, tolerance in checks
             if not abs(recorded - value) <= tolerance  # also when one is NaN
         ]
-        found += [
+        differences += [
             Disagreement(source=record.source, what="message", recorded=math.nan, derived=math.nan)
             for _ in derived.unparsed
         ]
-    return found
+    return differences
 
 
 def mean_speed_percent(percents: Sequence[float]) -> float:

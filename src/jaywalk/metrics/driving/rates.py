@@ -108,11 +108,11 @@ def pooled(
         return _events(top, bottom, routes)
     kept = bottom > 0.0
     labels = [route for route, keep in zip(routes, kept, strict=True) if keep]
-    found = bootstrap.ratio(
+    ratio = bootstrap.ratio(
         top[kept], bottom[kept], labels, resamples=resamples, bounds=rule.bounds
     )
     is_counted = rule.kind == "mean" and rule.bottom is not km_of
-    return figure_of(found, round(float(bottom.sum())) if is_counted else int(kept.sum()))
+    return figure_of(ratio, round(float(bottom.sum())) if is_counted else int(kept.sum()))
 
 
 def share(top: FloatArray, bottom: FloatArray, routes: Sequence[str]) -> Figure:

@@ -53,21 +53,23 @@ def score_run(
     if not root.is_dir():
         raise UsageError(f"'{root}' is not a folder. Give the folder of a run (jaywalk run --out).")
     announced = RunFolder(root).announced()
-    found = _score_all(root, protocol, scorer)
-    if not found.scores and not announced:
-        reasons = " ".join(found.warnings[:3])
+    collected = _score_all(root, protocol, scorer)
+    if not collected.scores and not announced:
+        reasons = " ".join(collected.warnings[:3])
         raise DataError(f"'{root}' holds no record that can be scored. {reasons}".rstrip())
     expected = (
-        announced if announced is not None else list(dict.fromkeys([*found.scores, *found.unread]))
+        announced
+        if announced is not None
+        else list(dict.fromkeys([*collected.scores, *collected.unread]))
     )
-    extra = [name for name in found.scores if name not in set(expected)]
+    extra = [name for name in collected.scores if name not in set(expected)]
     if extra:
-        found.warnings.append(f"not announced in {STATE_FILE}, left out: {_listed(extra)}")
-    episodes = tuple(found.scores[name] for name in expected if name in found.scores)
-    missing = tuple(name for name in expected if name not in found.scores)
-    codes = {episode.episode_id: found.codes[episode.episode_id] for episode in episodes}
+        collected.warnings.append(f"not announced in {STATE_FILE}, left out: {_listed(extra)}")
+    episodes = tuple(collected.scores[name] for name in expected if name in collected.scores)
+    missing = tuple(name for name in expected if name not in collected.scores)
+    codes = {episode.episode_id: collected.codes[episode.episode_id] for episode in episodes}
     mixed = mixed_code(codes)
-    found.warnings = [*mixed, *found.warnings, *_cautions(episodes)]
+    collected.warnings = [*mixed, *collected.warnings, *_cautions(episodes)]
     return RunScore(
         name=root.resolve().name,
         protocol=protocol,
@@ -76,7 +78,7 @@ def score_run(
         expected=len(expected),
         episodes=episodes,
         missing=missing,
-        warnings=tuple(found.warnings),
+        warnings=tuple(collected.warnings),
         agent_version=_common([code.driver for code in codes.values()]),
         code=_common([code.sources for code in codes.values()]),
         mixed_code=bool(mixed),
@@ -123,7 +125,7 @@ def run_notes(root: Path) -> tuple[str, list[str]]:
 
 
 def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
-    found = _Found()
+    collected = _Found()
     folders = list(find_records(root))
     runs = sorted({folder.parent for folder in folders})
     if len(runs) > 1:
@@ -137,15 +139,15 @@ def _score_all(root: Path, protocol: str, scorer: Scorer) -> _Found:
             record = open_record(folder)
             score = scorer(record, protocol)
         except (DataError, OSError, pl.exceptions.PolarsError) as problem:
-            found.warnings.append(f"not scored: {place}: {problem}")
-            found.unread.append(folder.name)
+            collected.warnings.append(f"not scored: {place}: {problem}")
+            collected.unread.append(folder.name)
             continue
-        if score.episode_id in found.scores:
-            found.warnings.append(f"not scored: {place}: a second record of {score.episode_id}")
+        if score.episode_id in collected.scores:
+            collected.warnings.append(f"not scored: {place}: a second record of {score.episode_id}")
             continue
-        found.scores[score.episode_id] = replace(score, folder=place)
-        found.codes[score.episode_id] = record.episode.code
-    return found
+        collected.scores[score.episode_id] = replace(score, folder=place)
+        collected.codes[score.episode_id] = record.episode.code
+    return collected
 
 
 def _while_hashing(

@@ -170,9 +170,9 @@ def flags_and_warnings(
         f"looks {kind.replace('_', '-')}: {listed(sources)}: {reason}"
         for (kind, reason), sources in groups.items()
     ]
-    found = disagreements(protocol, scored)
+    differences = disagreements(protocol, scored)
     by_kind: dict[str, list[str]] = defaultdict(list)
-    for entry in found:
+    for entry in differences:
         by_kind[entry.what].append(entry.source)
     warnings += [
         f"disagrees with its own messages in {what} (rules of {protocol.name}): {listed(sources)}"
@@ -180,7 +180,7 @@ def flags_and_warnings(
     ]
     listing = [
         {"record": d.source, "what": d.what, "recorded": d.recorded, "derived": d.derived}
-        for d in found
+        for d in differences
     ]
     return flags, listing, warnings
 

@@ -128,14 +128,14 @@ def check_pair(
     halves = [_Half.of(record) for record in (base, shift)]
     shared = _matched(*halves)
     own = [set(half.actors) - {pair[k] for pair in shared} for k, half in enumerate(halves)]
-    found = _differences(halves, shared)
+    differing = _differences(halves, shared)
     perceived, seen = (
         _least(half.near_tick(mine, far_m) for half, mine in zip(halves, own, strict=True))
         for far_m in (reach_m, sight_m)
     )
     reacted = _least(
         tick
-        for tick, what in found
+        for tick, what in differing
         if what == _COMMAND
         and seen is not None
         and seen <= tick
@@ -144,11 +144,11 @@ def check_pair(
     acts = _acts(*halves)
     last = min(half.last_tick for half in halves)
     until = min(tick for tick in (last, perceived, reacted, acts) if tick is not None)
-    difference = _least(tick for tick, _ in found)
+    difference = _least(tick for tick, _ in differing)
     # The driver decides on its command at a tick from its input at that tick.
-    early = [(tick, what) for tick, what in found if tick < until + (what != _COMMAND)]
+    early = [(tick, what) for tick, what in differing if tick < until + (what != _COMMAND)]
     strange = _strangers(halves, own)
-    begins = not any(tick == 0 for tick, what in found if what not in (_COMMAND, _STAGED))
+    begins = not any(tick == 0 for tick, what in differing if what not in (_COMMAND, _STAGED))
     reason = strange
     if early and not reason:
         tick, what = min(early)
@@ -166,7 +166,9 @@ def check_pair(
         reacted_tick=reacted,
         acts_tick=acts,
         first_difference_tick=difference,
-        background_difference_tick=_least(tick for tick, what in found if what in _OF_BACKGROUND),
+        background_difference_tick=_least(
+            tick for tick, what in differing if what in _OF_BACKGROUND
+        ),
         start_shared=begins and not strange,
         compared_ticks=until + 1,
         ego_moved_m=round(float(steps.sum()), 2),
@@ -242,7 +244,7 @@ class _Half:
         ego = self.states.filter(pl.col(c.ACTOR) == self.ego).select(
             c.TICK, pl.col(c.X_M).alias("ego_x"), pl.col(c.Y_M).alias("ego_y")
         )
-        found = None
+        earliest = None
         for number in sorted(numbers):
             rows = self.states.filter(pl.col(c.ACTOR) == number).select(c.TICK, c.X_M, c.Y_M)
             if not rows.height:
@@ -253,8 +255,8 @@ class _Half:
             gap = np.hypot(both["ego_x"] - both[c.X_M], both["ego_y"] - both[c.Y_M])
             near = np.flatnonzero(gap <= reach_m)
             if len(near):
-                found = _least((found, int(both[c.TICK][int(near[0])])))
-        return found
+                earliest = _least((earliest, int(both[c.TICK][int(near[0])])))
+        return earliest
 
 
 def _placed(record: Record, signals: pl.DataFrame) -> pl.DataFrame:
@@ -294,14 +296,14 @@ def _differences(halves: list[_Half], shared: list[tuple[int, int]]) -> list[tup
     differences: list[tuple[int | None, str]] = [(None if same_route else 0, "the ego's route")]
     states = [_numbered(half, [pair[k] for pair in shared]) for k, half in enumerate(halves)]
     for what, group in _groups(halves[0], [first for first, _ in shared]).items():
-        one, other = (table.filter(pl.col(c.ACTOR).is_in(group)) for table in states)
-        differences.append((_table_difference(one, other, [c.ACTOR, c.TICK], last), what))
-    for keys, (one, other), what in (
+        left, other = (table.filter(pl.col(c.ACTOR).is_in(group)) for table in states)
+        differences.append((_table_difference(left, other, [c.ACTOR, c.TICK], last), what))
+    for keys, (left, other), what in (
         ([c.X_M, c.Y_M, c.TICK], [half.signals for half in halves], _LIGHT),
         ([c.TICK], [half.weather for half in halves], _WEATHER),
         ([c.TICK], [half.commands for half in halves], _COMMAND),
     ):
-        differences.append((_table_difference(one, other, keys, last), what))
+        differences.append((_table_difference(left, other, keys, last), what))
     return [(tick, what) for tick, what in differences if tick is not None]
 
 

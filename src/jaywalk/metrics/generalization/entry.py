@@ -86,21 +86,21 @@ def read_entry(folder: Path) -> tuple[Entry, list[str]]:
         )
     text = read_text(path, f"an entry ({ENTRY_FILE})")
     table = parse_toml(text, str(path))
-    found = _Fields(table)
+    fields = _Fields(table)
     entry = Entry(
         folder=folder,
-        method=found.name("method", folder.resolve().name),
-        benchmark=found.text("benchmark", PUBLIC, needed=True),
-        protocol=found.text("protocol", PROTOCOL, needed=True),
-        protocol_version=found.whole("protocol_version"),
-        seeds=found.seeds(),
-        modalities=found.modalities(),
-        about=found.about(),
-        pretraining=found.rules(),
-        bench2drive_ds=found.score("bench2drive_ds"),
-        origin=found.table("origin"),
+        method=fields.name("method", folder.resolve().name),
+        benchmark=fields.text("benchmark", PUBLIC, needed=True),
+        protocol=fields.text("protocol", PROTOCOL, needed=True),
+        protocol_version=fields.whole("protocol_version"),
+        seeds=fields.seeds(),
+        modalities=fields.modalities(),
+        about=fields.about(),
+        pretraining=fields.rules(),
+        bench2drive_ds=fields.score("bench2drive_ds"),
+        origin=fields.table("origin"),
     )
-    return entry, found.problems + _known(entry, table)
+    return entry, fields.problems + _known(entry, table)
 
 
 def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:

@@ -86,14 +86,14 @@ def check_pairs(
         DataError: No record belongs to a pair.
     """
     records = pair_records(runs)
-    found, unchecked = [], list(records.unread)
+    checks, unchecked = [], list(records.unread)
     for base, shift in records.both:
         try:
-            found.append(check_pair(base, shift, reach_m, sight_m))
+            checks.append(check_pair(base, shift, reach_m, sight_m))
         except DataError as problem:
             unchecked.append(f"{base.episode.pair}, seed {base.episode.seed}: {problem}")
     return PairChecks(
-        checks=tuple(found), unpaired=tuple(records.lonely), unchecked=tuple(unchecked)
+        checks=tuple(checks), unpaired=tuple(records.lonely), unchecked=tuple(unchecked)
     )
 
 
@@ -156,16 +156,16 @@ def _without_counterpart(shift: Sequence[ComparedStretch], base: Sequence[Compar
     )
 
 
-def reaction_table(found: Sequence[Reaction], resamples: int = 10_000) -> dict[str, Any]:
+def reaction_table(reactions: Sequence[Reaction], resamples: int = 10_000) -> dict[str, Any]:
     """Means with 95 % intervals over pairs, of all and by class."""
-    names = sorted({one.class_name for one in found})
+    names = sorted({one.class_name for one in reactions})
     return {
-        "all": _means(found, resamples),
+        "all": _means(reactions, resamples),
         "classes": {
-            name: _means([one for one in found if one.class_name == name], resamples)
+            name: _means([one for one in reactions if one.class_name == name], resamples)
             for name in names
         },
-        "pairs": [one.as_dict() for one in found],
+        "pairs": [one.as_dict() for one in reactions],
     }
 
 

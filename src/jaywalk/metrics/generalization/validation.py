@@ -285,20 +285,20 @@ def _suspicions(
     problems: list[str] = []
     suspicions: list[str] = []
     flags: dict[str, int] = {}
-    for kind, found in score["flags"].items():
+    for kind, flagged in score["flags"].items():
         reasons: dict[str, list[str]] = defaultdict(list)
         partners: dict[str, str] = {}
         of_files = [
             {"record": odd.source, "reason": odd.reason} for odd in odd_files if odd.kind == kind
         ]
-        for one in [*found, *of_files]:
-            reason = _PARTNER.sub(r"\1 another record", one["reason"])
+        for flag in [*flagged, *of_files]:
+            reason = _PARTNER.sub(r"\1 another record", flag["reason"])
             if reason.startswith("the same entry twice") and (
-                number.get(one["record"], 0) % 1000 in _COUNTED_TWICE
+                number.get(flag["record"], 0) % 1000 in _COUNTED_TWICE
             ):
                 continue
-            reasons[reason].append(one["record"])
-            partners.setdefault(reason, one["reason"])
+            reasons[reason].append(flag["record"])
+            partners.setdefault(reason, flag["reason"])
         if entry.benchmark != PUBLIC:
             _forget_chance(reasons, len(records))
         flags[kind] = len({name for names in reasons.values() for name in names})

@@ -182,17 +182,17 @@ def measure(motion: Clip, noise: Noise, *, seed: int, yaw_rad: float) -> Accurac
     clicks = 0.0 if noise == PERFECT else min(noise.image_px, 2.0)
     camera = find_camera(ground_points(film, noise_px=clicks, seed=seed), 1280, 720)
     landmarks = seen_landmarks(staged, film, noise, seed=seed)
-    found = fit_person(landmarks, camera, rate_hz=RATE_HZ, name=motion.name).motion
-    a, b = found.joints_m(), staged.joints_m()
+    fitted = fit_person(landmarks, camera, rate_hz=RATE_HZ, name=motion.name).motion
+    a, b = fitted.joints_m(), staged.joints_m()
     steps = np.linalg.norm(np.diff(staged.root_m[:, [0, 2]], axis=0), axis=1)
     return Accuracy(
         name=motion.name,
         mpjpe_m=mpjpe_m(a, b),
         pa_mpjpe_m=pa_mpjpe_m(a, b),
-        path_m=path_error_m(found.root_m, staged.root_m),
-        path_shape_m=path_shape_error_m(found.root_m, staged.root_m),
+        path_m=path_error_m(fitted.root_m, staged.root_m),
+        path_shape_m=path_shape_error_m(fitted.root_m, staged.root_m),
         walked_m=float(steps.sum()),
-        scale_error=found.body_scale / staged.body_scale - 1.0,
+        scale_error=fitted.body_scale / staged.body_scale - 1.0,
         tall_px=float(np.median(np.ptp(landmarks.image_px[:, MARKS, 1], axis=1))),
     )
 
@@ -212,7 +212,7 @@ def video_accuracy(
     for number, noise in enumerate(noises, 1):
         say(f"noise {number} of {len(noises)}: {len(chosen)} clips")
         yaws = stream(seed, "yaw").uniform(-np.pi, np.pi, len(chosen))
-        found = [
+        measured = [
             measure(library.motion(name), noise, seed=seed + i, yaw_rad=float(yaws[i]))
             for i, name in enumerate(chosen)
         ]
@@ -220,10 +220,10 @@ def video_accuracy(
         rows.append(
             {
                 "noise": asdict(noise),
-                "clips": len(found),
-                **{key: float(np.mean([getattr(one, key) for one in found])) for key in keys},
-                "scale_error": float(np.mean([abs(one.scale_error) for one in found])),
-                "each": [asdict(one) for one in found],
+                "clips": len(measured),
+                **{key: float(np.mean([getattr(one, key) for one in measured])) for key in keys},
+                "scale_error": float(np.mean([abs(one.scale_error) for one in measured])),
+                "each": [asdict(one) for one in measured],
             }
         )
     return rows

@@ -137,7 +137,7 @@ def crossings(
     ttc = time_to_collision(distance, speed_mps)
     within = (np.abs(seen.lateral_m) <= width_m / 2.0) & ~seen.beyond
     edges = np.diff(np.concatenate([[False], within, [False]]).astype(np.int8))
-    found = []
+    passages = []
     starts, stops = np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist()
     for first, stop in zip(starts, stops, strict=True):
         before, last, after = first - 1, stop - 1, stop
@@ -151,8 +151,8 @@ def crossings(
             _at_border(before, first, times_s, seen.lateral_m, distance, speed_mps, width_m / 2.0),
             _at_border(last, after, times_s, seen.lateral_m, distance, speed_mps, width_m / 2.0),
         ]
-        found.append(_crossing(times_s, ttc, first, stop, ends, float(speed_mps[first])))
-    return found
+        passages.append(_crossing(times_s, ttc, first, stop, ends, float(speed_mps[first])))
+    return passages
 
 
 def is_near(crossing: Crossing) -> bool:

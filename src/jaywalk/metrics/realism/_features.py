@@ -164,11 +164,11 @@ def surroundings(case: Case, config: ChallengeConfig) -> SceneSurroundings:
     """Prepare map and signals of a case."""
     edges = case.scene.road_edges
     if config.is_flat:
-        found = edge_segments(edges, z_stretch=0.0, cycle_tolerance_m=PUFFER_CYCLE_TOLERANCE_M)
+        segments = edge_segments(edges, z_stretch=0.0, cycle_tolerance_m=PUFFER_CYCLE_TOLERANCE_M)
     else:
-        found = edge_segments(edges, z_stretch=road_edge.Z_STRETCH)
+        segments = edge_segments(edges, z_stretch=road_edge.Z_STRETCH)
     return SceneSurroundings(
-        edges=found,
+        edges=segments,
         lanes=None if config.is_flat else signalled_lanes(case.scene),
         rows=case.scene.rows_of(scored_tracks(case.scene, config)),
     )

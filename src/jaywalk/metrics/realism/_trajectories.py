@@ -36,14 +36,14 @@ class SceneTrajectories:
 
     def at(self, rollouts: slice, step: int, sizes: BoxSizes) -> SceneTrajectories:
         """One step of some rollouts, with the boxes it has then."""
-        one = slice(step, step + 1)
+        at_step = slice(step, step + 1)
         row = rollouts.start if len(sizes.length_m) > 1 else 0
         return SceneTrajectories(
-            x_m=np.ascontiguousarray(self.x_m[rollouts, :, one]),
-            y_m=np.ascontiguousarray(self.y_m[rollouts, :, one]),
-            z_m=np.ascontiguousarray(self.z_m[rollouts, :, one]),
-            heading_rad=np.ascontiguousarray(self.heading_rad[rollouts, :, one]),
-            valid=np.ascontiguousarray(self.valid[:, one]),
+            x_m=np.ascontiguousarray(self.x_m[rollouts, :, at_step]),
+            y_m=np.ascontiguousarray(self.y_m[rollouts, :, at_step]),
+            z_m=np.ascontiguousarray(self.z_m[rollouts, :, at_step]),
+            heading_rad=np.ascontiguousarray(self.heading_rad[rollouts, :, at_step]),
+            valid=np.ascontiguousarray(self.valid[:, at_step]),
             length_m=np.ascontiguousarray(sizes.length_m[row, :, step]),
             width_m=np.ascontiguousarray(sizes.width_m[row, :, step]),
             height_m=np.ascontiguousarray(sizes.height_m[row, :, step]),

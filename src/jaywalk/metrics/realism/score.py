@@ -72,10 +72,10 @@ def _averaged(log_p: NDArray[np.float64], mask: BoolArray, mean: Mean) -> float:
 
 def likelihoods(features: CaseFeatures, config: ChallengeConfig) -> dict[str, float]:
     """The likelihood of every feature; NaN where no logged value counts."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name in FEATURES:
         if name not in config.weights:
-            found[name] = math.nan
+            values[name] = math.nan
         elif name in EVENTS:
             mask = event_mask(name, features)
             log_p = event_log_likelihood(
@@ -84,7 +84,7 @@ def likelihoods(features: CaseFeatures, config: ChallengeConfig) -> dict[str, fl
                 config.bernoulli_pseudocount,
                 pool_objects=name in config.pooled,
             )
-            found[name] = _averaged(log_p[:, None], np.ones((len(log_p), 1), bool), config.mean)
+            values[name] = _averaged(log_p[:, None], np.ones((len(log_p), 1), bool), config.mean)
         else:
             log_p = series_log_likelihood(
                 features.log.series[name][0],
@@ -94,8 +94,8 @@ def likelihoods(features: CaseFeatures, config: ChallengeConfig) -> dict[str, fl
                 pool_objects=name in config.pooled,
             )
             mask = series_mask(name, features, ttc_vehicles_only=config.ttc_vehicles_only)
-            found[name] = _averaged(log_p, mask, config.mean)
-    return found
+            values[name] = _averaged(log_p, mask, config.mean)
+    return values
 
 
 RATE_OF = {
@@ -144,15 +144,15 @@ def score_features(
     name: str, features: CaseFeatures, config: ChallengeConfig, n_rollouts: int
 ) -> SceneScore:
     """Score a scene from its features."""
-    found = likelihoods(features, config)
+    values = likelihoods(features, config)
     rates = {
         RATE_OF[event]: float(happened(features.sim, event, features.log_valid).mean())
         for event in EVENTS
     }
     return SceneScore(
         name=name,
-        metametric=metametric(found, config.weights),
-        likelihoods=found,
+        metametric=metametric(values, config.weights),
+        likelihoods=values,
         ade_m=average_displacement(features.displacement_m),
         min_ade_m=min_average_displacement(features.displacement_m, per_agent=config.is_flat),
         rates=rates,
@@ -166,13 +166,15 @@ def score_case(case: Case, config: ChallengeConfig) -> SceneScore:
     return score_features(case.scene.name, case_features(case, config), config, len(case.rollouts))
 
 
-def _buckets(found: Mapping[str, float], config: ChallengeConfig, total: float) -> dict[str, float]:
+def _buckets(
+    values: Mapping[str, float], config: ChallengeConfig, total: float
+) -> dict[str, float]:
     buckets = {"realism_meta_metric": total}
     for bucket in (KINEMATIC, INTERACTIVE, MAP_BASED):
         weights = {n: w for n, w in config.weights.items() if w and BUCKET_OF[n] == bucket}
         if config.plain_buckets:
             weights = dict.fromkeys(weights, 1.0)
-        buckets[f"{bucket}_metrics"] = metametric(found, weights) / sum(weights.values())
+        buckets[f"{bucket}_metrics"] = metametric(values, weights) / sum(weights.values())
     return buckets
 
 
@@ -187,15 +189,15 @@ def aggregate(scenes: Sequence[SceneScore], config: ChallengeConfig) -> RealismS
                 f"'{config.name}' leaves out scenes without a scored vehicle, and no other scene "
                 "is left. Give a scene with one, or use another --config."
             )
-    found = {n: float(np.mean([s.likelihoods[n] for s in scenes])) for n in FEATURES}
+    means = {n: float(np.mean([s.likelihoods[n] for s in scenes])) for n in FEATURES}
     rates = {n: float(np.mean([s.rates[n] for s in scenes])) for n in RATE_OF.values()}
     total = float(np.mean([s.metametric for s in scenes]))
     min_ade = float(np.mean([s.min_ade_m for s in scenes]))
     return RealismScore(
         config=config.name,
         metametric=total,
-        likelihoods=found,
-        buckets=_buckets(found, config, total)
+        likelihoods=means,
+        buckets=_buckets(means, config, total)
         | {"min_ade": min_ade}
         | {f"simulated_{n}_rate": value for n, value in rates.items()},
         ade_m=float(np.mean([s.ade_m for s in scenes])),

@@ -216,11 +216,13 @@ def _side(normal_x: float, normal_y: float, cos: float, sin: float) -> str:
     return "rear" if ahead <= -_FRONT_COS else "side"
 
 
-def _merge(found: list[Collision], tracks: EpisodeTracks, rules: CollisionRules) -> list[Collision]:
+def _merge(
+    collisions: list[Collision], tracks: EpisodeTracks, rules: CollisionRules
+) -> list[Collision]:
     times = dict(zip(tracks.tick.tolist(), tracks.time_s.tolist(), strict=True))
     latest: dict[tuple[int | None, str], int] = {}
     hits: list[Collision] = []
-    for hit in found:
+    for hit in collisions:
         # Scenery has no number: contacts with the same sort of thing in a row are one scrape.
         pair = (hit.other, "" if hit.other is not None else hit.other_type_id)
         at = latest.get(pair)

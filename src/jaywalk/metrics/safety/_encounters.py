@@ -76,14 +76,14 @@ def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) 
     """Return encounters in which the ego crossed behind a body or cut it off, ordered by time."""
     rules = rules or EncounterRules()
     ego_way = directions(tracks, tracks.ego)
-    found: list[Encounter] = []
+    encounters: list[Encounter] = []
     for other in tracks.others:
         if tracks.kind[other] == "prop" or not _comes_near(tracks, other):
             continue
         pair = _Pair(tracks, other, ego_way, rules)
-        found += pair.ego_second()
-        found += pair.ego_first()
-    return sorted(found, key=lambda met: (met.tick_at, met.other))
+        encounters += pair.ego_second()
+        encounters += pair.ego_first()
+    return sorted(encounters, key=lambda met: (met.tick_at, met.other))
 
 
 def _comes_near(tracks: EpisodeTracks, other: int) -> bool:

@@ -87,7 +87,7 @@ def time_to_collision(
     moving = tracks.speed_mps(tracks.ego) > MOVING_MPS
     for other in tracks.others if among is None else among:
         wanted = moving & tracks.present[other] & tracks.present[tracks.ego]
-        found = times_to_touch(
+        times_s = times_to_touch(
             ego,
             tracks.shape[tracks.ego],
             tracks.pose[other],
@@ -96,8 +96,8 @@ def time_to_collision(
             horizon_s,
             tracks.kind[other] == "walker",
         )
-        nearer = found < best
-        best[nearer], who[nearer] = found[nearer], other
+        nearer = times_s < best
+        best[nearer], who[nearer] = times_s[nearer], other
     return TimeToCollision(ttc_s=best, other=who, moving=moving & tracks.present[tracks.ego])
 
 
@@ -192,25 +192,25 @@ def _from_encounter(tracks: EpisodeTracks, met: Encounter) -> Endangerment:
     )
 
 
-def _from_braking(tracks: EpisodeTracks, one: ImposedBraking) -> Endangerment:
+def _from_braking(tracks: EpisodeTracks, braking: ImposedBraking) -> Endangerment:
     return Endangerment(
-        other=one.other,
+        other=braking.other,
         how=FORCED_TO_BRAKE,
-        value=one.braking_mps2,
-        tick_at=one.tick_at,
-        tick=int(tracks.tick[one.tick_at]),
-        time_s=float(tracks.time_s[one.tick_at]),
-        x_m=one.x_m,
-        y_m=one.y_m,
-        message=f"Made {tracks.name(one.other)} brake with {one.braking_mps2:.1f} m/s2",
+        value=braking.braking_mps2,
+        tick_at=braking.tick_at,
+        tick=int(tracks.tick[braking.tick_at]),
+        time_s=float(tracks.time_s[braking.tick_at]),
+        x_m=braking.x_m,
+        y_m=braking.y_m,
+        message=f"Made {tracks.name(braking.other)} brake with {braking.braking_mps2:.1f} m/s2",
     )
 
 
-def _merge(found: list[Endangerment], merge_s: float) -> list[Endangerment]:
+def _merge(endangerments: list[Endangerment], merge_s: float) -> list[Endangerment]:
     """One per body and moment; the first is kept."""
     kept: list[Endangerment] = []
     latest: dict[int, float] = {}
-    for one in sorted(found, key=lambda one: (one.time_s, one.other, one.how)):
+    for one in sorted(endangerments, key=lambda one: (one.time_s, one.other, one.how)):
         if one.time_s - latest.get(one.other, -math.inf) >= merge_s:
             kept.append(one)
         latest[one.other] = one.time_s

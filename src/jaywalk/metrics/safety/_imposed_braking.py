@@ -73,7 +73,7 @@ def find_imposed_braking(
         controls: Lights and signs; a vehicle that had to stop at one was not forced by the ego.
     """
     rules = rules or ImposedBrakingRules()
-    found = []
+    brakings = []
     for other in tracks.others:
         if tracks.kind[other] != "vehicle" or not tracks.present[other].any():
             continue
@@ -88,7 +88,7 @@ def find_imposed_braking(
             if _is_cause(tracks, other, onset, rules, controls):
                 peak = onset + int(np.argmax(braking[onset : end + 1]))
                 x, y = tracks.pose[other, peak, :2]
-                found.append(
+                brakings.append(
                     ImposedBraking(
                         other=other,
                         tick_at=peak,
@@ -97,7 +97,7 @@ def find_imposed_braking(
                         y_m=float(y),
                     )
                 )
-    return found
+    return brakings
 
 
 def braking_mps2(tracks: EpisodeTracks, body: int, over_s: float) -> FloatArray:

@@ -160,7 +160,7 @@ def find_red_lights(
     """Red lights run, in order of time; each light at most once per red."""
     rules = rules or SignalRules()
     states = light_states(record, tracks.tick)
-    found: dict[tuple[int, int], SignalViolation] = {}
+    violations: dict[tuple[int, int], SignalViolation] = {}
     for line in light_lines(record):
         state = states.get(line.actor)
         if state is None:
@@ -175,8 +175,8 @@ def find_red_lights(
             if gone_m.max() <= rules.overshoot_m:
                 continue
             said = _violation(tracks, line, step, "Ran red light")
-            found.setdefault((line.actor, end), said)
-    return sorted(found.values(), key=lambda one: (one.tick, one.actor))
+            violations.setdefault((line.actor, end), said)
+    return sorted(violations.values(), key=lambda one: (one.tick, one.actor))
 
 
 def find_stop_violations(
@@ -185,7 +185,7 @@ def find_stop_violations(
     """Stop signs passed without standing, in order of time."""
     rules = rules or SignalRules()
     speed = tracks.speed_mps(tracks.ego)
-    found = []
+    violations = []
     for line in sign_lines(record):
         ahead_m, on_lane = front_past(tracks, line, rules.aligned_deg)
         near = (ahead_m >= -rules.before_m) & (ahead_m <= rules.after_m)
@@ -196,8 +196,8 @@ def find_stop_violations(
             while high < len(near) - 1 and near[high + 1]:
                 high += 1
             if speed[low : high + 1].min() >= rules.standing_mps:
-                found.append(_violation(tracks, line, step, "Did not stop at stop sign"))
-    return sorted(found, key=lambda one: (one.tick, one.actor))
+                violations.append(_violation(tracks, line, step, "Did not stop at stop sign"))
+    return sorted(violations, key=lambda one: (one.tick, one.actor))
 
 
 def front_past(

@@ -61,13 +61,13 @@ def read_foresight(record: Record, tracks: EpisodeTracks, route: str = "") -> pl
         return pl.DataFrame(schema=SCHEMA)
     stories = read_stories(record)
     rows = pl.concat(parts)
-    told = [stories.get(actor, Story(actor=actor)) for actor in rows["actor"].to_list()]
+    notes = [stories.get(actor, Story(actor=actor)) for actor in rows["actor"].to_list()]
     name = record.episode.episode_id
     return rows.with_columns(
         episode=pl.lit(name),
         route=pl.lit(route or record.episode.scenario or name),
-        side=pl.Series([story.side or "ambient" for story in told], dtype=pl.String),
-        intended=pl.Series([story.intended or "unknown" for story in told], dtype=pl.String),
+        side=pl.Series([story.side or "ambient" for story in notes], dtype=pl.String),
+        intended=pl.Series([story.intended or "unknown" for story in notes], dtype=pl.String),
     ).select(list(SCHEMA))
 
 

@@ -180,14 +180,14 @@ def _avoidable(one: EpisodeScore) -> float:
 def _irs(foresight: pl.DataFrame, horizon_s: float, resamples: int) -> Figure:
     if foresight.filter(pl.col("horizon_s") == horizon_s).is_empty():
         return NOTHING
-    found = irs_of(foresight, horizon_s, resamples=resamples)
+    sensitivity = irs_of(foresight, horizon_s, resamples=resamples)
     return Figure(
-        value=found.value,
-        low=found.interval.low,
-        high=found.interval.high,
-        n=found.n_samples,
-        warning="; ".join(found.warnings),
-        clusters=found.n_tracks,
+        value=sensitivity.value,
+        low=sensitivity.interval.low,
+        high=sensitivity.interval.high,
+        n=sensitivity.n_samples,
+        warning="; ".join(sensitivity.warnings),
+        clusters=sensitivity.n_tracks,
     )
 
 

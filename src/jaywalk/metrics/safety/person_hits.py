@@ -184,12 +184,12 @@ def find_person_hits(record: Record, rules: BrakingRules | None = None) -> list[
 def judge_hits(
     record: Record,
     tracks: EpisodeTracks,
-    found: Sequence[Collision],
+    collisions: Sequence[Collision],
     rules: BrakingRules | None = None,
 ) -> list[PersonHit]:
     """Judge the collisions of an episode that are hits of people by the moving ego."""
     rules = rules or BrakingRules()
-    hits = [one for one in found if one.what == PERSON and not one.ego_stood]
+    hits = [one for one in collisions if one.what == PERSON and not one.ego_stood]
     hits = [hit for hit in hits if hit.other is not None]
     if not hits:
         return []

@@ -70,18 +70,18 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
     Raises:
         DataError: The record's people were posed by another library.
     """
-    told = str(record.episode.parameters.get("motions") or "")
+    library = str(record.episode.parameters.get("motions") or "")
     if motions is None:
-        if told:
+        if library:
             raise DataError(
-                f"{record.folder}: people were posed by the library '{told}'. Give its folder "
+                f"{record.folder}: people were posed by the library '{library}'. Give its folder "
                 "with --motions."
             )
         return ClipBank(default_library())
     digest = library_digest(motions)[:16]
-    if not told.endswith(f"sha256:{digest}"):
+    if not library.endswith(f"sha256:{digest}"):
         raise DataError(
-            f"{record.folder}: people were posed by {told or 'our own library'}; {motions} is "
+            f"{record.folder}: people were posed by {library or 'our own library'}; {motions} is "
             f"sha256:{digest}. Give the library the run was made with."
         )
     return ClipBank(open_library(motions))

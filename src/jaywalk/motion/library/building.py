@@ -170,17 +170,17 @@ def write_library(
     notes = {"foot_lock": foot_lock}
     problems: list[Problem] = []
     with LibraryWriter(out, chosen, notes) as writer:
-        for found in motions:
-            if isinstance(found, Clip):
+        for source in motions:
+            if isinstance(source, Clip):
                 try:
-                    motion = clean(found, foot_lock=foot_lock)
+                    motion = clean(source, foot_lock=foot_lock)
                     writer.add(motion, on_rigs(motion, chosen))
                 except JaywalkError as problem:
-                    found = Problem(name=found.name, reason=str(problem))
-            if isinstance(found, Problem):
-                problems.append(found)
-                writer.problems.append({"name": found.name, "reason": found.reason})
-                say(f"left out {found.name}: {found.reason}")
+                    source = Problem(name=source.name, reason=str(problem))
+            if isinstance(source, Problem):
+                problems.append(source)
+                writer.problems.append({"name": source.name, "reason": source.reason})
+                say(f"left out {source.name}: {source.reason}")
             elif writer.clips % 100 == 0:
                 say(f"{writer.clips} clips")
     return problems

@@ -143,21 +143,21 @@ def _named(motion: JointMotion) -> list[tuple[str, str]]:
     heads = {words[0] for words in tokens if len(words) > 1}
     if len(heads) == 1 and next(iter(heads)).isdigit():
         tokens = [words[1:] if len(words) > 1 else words for words in tokens]
-    found = []
+    names = []
     for words in tokens:
         side = next((_SIDES[word] for word in words if word in _SIDES), "")
-        found.append((side, "".join(word for word in words if word not in _SIDES)))
-    return found
+        names.append((side, "".join(word for word in words if word not in _SIDES)))
+    return names
 
 
 def _by_name(motion: JointMotion) -> dict[str, int]:
     named = _named(motion)
     depth = _depths(motion)
-    found: dict[str, int] = {}
+    joints: dict[str, int] = {}
     for word in _PELVIS:
         places = [k for k, one in enumerate(named) if one == ("", word)]
         if places:
-            found["pelvis"] = min(places, key=lambda k: (depth[k], k))
+            joints["pelvis"] = min(places, key=lambda k: (depth[k], k))
             break
     for side in ("left", "right"):
         words = {part: k for k, (own, part) in reversed(list(enumerate(named))) if own == side}
@@ -170,12 +170,12 @@ def _by_name(motion: JointMotion) -> dict[str, int]:
                 if free:
                     chosen[part] = free[0]
                     break
-        found |= {f"{side}_{part}": place for part, place in chosen.items()}
+        joints |= {f"{side}_{part}": place for part, place in chosen.items()}
     for joint in ("neck", "head"):
         places = [k for k, (side, part) in enumerate(named) if not side and part == joint]
         if places:
-            found[joint] = min(places, key=lambda k: (depth[k], k))
-    return found
+            joints[joint] = min(places, key=lambda k: (depth[k], k))
+    return joints
 
 
 def _depths(motion: JointMotion) -> list[int]:

@@ -91,8 +91,8 @@ class JointMotion:
 
     def chain(self, first: int, last: int) -> list[int]:
         """Return the joints below ``first`` down to ``last``; empty if ``last`` is not below it."""
-        found, joint = [], last
+        joints, joint = [], last
         while joint >= 0 and joint != first:
-            found.append(joint)
+            joints.append(joint)
             joint = int(self.parents[joint])
-        return found[::-1] if joint == first else []
+        return joints[::-1] if joint == first else []

@@ -39,7 +39,7 @@ def find_by_shape(motion: JointMotion) -> dict[str, int]:
     if arms is None:
         return {}
     _, places = motion.at_rest()
-    found = {"pelvis": pelvis}
+    joints = {"pelvis": pelvis}
     legs_first = _left_first(motion, legs, limb, places)
     arms_first = legs_first == _same_side(places, arms, legs)
     for parts, pair, left_first in (
@@ -49,14 +49,14 @@ def find_by_shape(motion: JointMotion) -> dict[str, int]:
         for side, first in zip(("left", "right"), pair if left_first else pair[::-1], strict=True):
             way = limb(first)
             own = parts[1:] if parts[0] == "collar" and len(way) == 3 else parts
-            found |= {f"{side}_{part}": joint for part, joint in zip(own, way, strict=False)}
+            joints |= {f"{side}_{part}": joint for part, joint in zip(own, way, strict=False)}
     top = next((one for one in children[chest] if one not in arms), None)
     if top is not None:
         way = limb(top)
-        found["head"] = way[min(1, len(way) - 1)]
+        joints["head"] = way[min(1, len(way) - 1)]
         if len(way) > 1:
-            found["neck"] = way[0]
-    return found
+            joints["neck"] = way[0]
+    return joints
 
 
 def _children(motion: JointMotion) -> list[list[int]]:

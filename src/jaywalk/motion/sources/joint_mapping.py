@@ -153,7 +153,7 @@ def mapping_of(document: Mapping[str, Any], where: str) -> JointMapping:
     joints = document.get("joints")
     if not isinstance(joints, Mapping):
         raise DataError(f"{where}, joints: is missing; expected a table of OURS = 'THEIRS'.")
-    found: dict[str, str] = {}
+    mapping: dict[str, str] = {}
     for ours, theirs in joints.items():
         if ours not in JOINTS:
             near = difflib.get_close_matches(str(ours), JOINTS, n=1, cutoff=0.5)
@@ -165,9 +165,9 @@ def mapping_of(document: Mapping[str, Any], where: str) -> JointMapping:
             raise DataError(f"{where}, joints.{ours}: is {theirs!r}; expected a joint's name.")
         if not theirs:
             continue
-        if theirs in found.values():
+        if theirs in mapping.values():
             raise DataError(f"{where}, joints.{ours}: '{theirs}' is mapped twice.")
-        found[str(ours)] = theirs
-    check_required(found, where)
+        mapping[str(ours)] = theirs
+    check_required(mapping, where)
     assert math.isfinite(unit_m)
-    return JointMapping(joints=found, up=str(up), unit_m=float(unit_m), rest=str(rest))
+    return JointMapping(joints=mapping, up=str(up), unit_m=float(unit_m), rest=str(rest))

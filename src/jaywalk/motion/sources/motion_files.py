@@ -33,15 +33,15 @@ def motion_files(place: Path) -> list[Path]:
         if place.suffix.lower() not in SUFFIXES:
             raise UsageError(f"--bvh is '{place}'; expected a folder, or a file {_endings()}")
         return [place]
-    found = []
+    paths = []
     for path in place.rglob("*"):
         if path.suffix.lower() in SUFFIXES and path.is_file():
-            found.append(path)
-            if len(found) > _MOST_FILES:
+            paths.append(path)
+            if len(paths) > _MOST_FILES:
                 raise UsageError(f"--bvh {place} holds more than {_MOST_FILES} motion files")
-    if not found:
+    if not paths:
         raise UsageError(f"--bvh {place} holds no motion files ({_endings()})")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _endings() -> str:

@@ -230,12 +230,12 @@ def _lanes_of_lights(record: Record, town: RoadMap, lanes: set[int]) -> dict[int
     """Return lanes by light; a lane behind two lights obeys the first."""
     rows = landmark_rows(record, TRAFFIC_LIGHT).select(c.ACTOR, c.STOP_WAYPOINTS)
     taken: set[int] = set()
-    found: dict[int, list[int]] = {}
+    by_light: dict[int, list[int]] = {}
     for light, stops in rows.iter_rows():
         for stop in stops or []:
             place = np.array([stop["x_m"], -stop["y_m"], stop["z_m"]])
             for lane in town.lanes_behind_stop(place, -float(np.deg2rad(stop["yaw_deg"]))):
                 if lane in lanes and lane not in taken:
                     taken.add(lane)
-                    found.setdefault(int(light), []).append(lane)
-    return found
+                    by_light.setdefault(int(light), []).append(lane)
+    return by_light

@@ -252,15 +252,15 @@ def aimed_rows(settings: ReactionSettings, drawn: int, said: Said, seed: int = 0
         for people, count in (("attentive", drawn), ("oblivious", min(drawn, 500))):
             said(f"aimed encounters, {vehicle}, {people}")
             options = {} if people == "attentive" else {"attention": OBLIVIOUS}
-            found = aimed_contacts(vehicle, count, settings, seed=seed, **options)
+            contacts = aimed_contacts(vehicle, count, settings, seed=seed, **options)
             rows.append(
                 AimedRow(
                     vehicle=vehicle,
                     people=people,
                     drawn=count,
-                    side=found.side,
-                    front=found.front,
-                    side_share=clopper_pearson(found.side, count),
+                    side=contacts.side,
+                    front=contacts.front,
+                    side_share=clopper_pearson(contacts.side, count),
                 )
             )
     return rows

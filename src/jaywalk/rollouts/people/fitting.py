@@ -242,7 +242,7 @@ def fit_people(cases: Sequence[ReplayCase], request: FitRequest, said: Said) -> 
     start[:half] = np.clip(begin + spread, low, high)
     start[0] = begin
     generations = max((request.evaluations - 1) // _POPULATION - 1, 1)
-    found = differential_evolution(
+    best = differential_evolution(
         losses,
         list(bounds.values()),
         init=start,
@@ -253,8 +253,8 @@ def fit_people(cases: Sequence[ReplayCase], request: FitRequest, said: Said) -> 
         atol=0.0,
     )
     return Fit(
-        values=values_at(bounds, found.x),
-        loss=float(found.fun),
+        values=values_at(bounds, best.x),
+        loss=float(best.fun),
         loss_before=before,
         evaluations=losses.asked,
         reused=losses.reused,

@@ -104,16 +104,21 @@ class Everyday(SteppingOut):
 
     def accompany(self, moment: EgoMoment) -> None:
         """Act on every tick once the person walks."""
-        for one in self.companions:
-            if math.isnan(one.began_s) and moment.elapsed_s - self.began_s >= one.delay_s:
-                one.began_s = moment.elapsed_s
-                self._send(one, self.speed_mps * one.factor, self.yaw_deg)
-            elif not one.stopped and not math.isnan(one.began_s):
-                walked_m = (moment.elapsed_s - one.began_s) * self.speed_mps * one.factor
-                if walked_m >= self.way_m + one.behind_m or self.turned_back:
-                    one.stopped = True
+        for companion in self.companions:
+            if (
+                math.isnan(companion.began_s)
+                and moment.elapsed_s - self.began_s >= companion.delay_s
+            ):
+                companion.began_s = moment.elapsed_s
+                self._send(companion, self.speed_mps * companion.factor, self.yaw_deg)
+            elif not companion.stopped and not math.isnan(companion.began_s):
+                walked_m = (
+                    (moment.elapsed_s - companion.began_s) * self.speed_mps * companion.factor
+                )
+                if walked_m >= self.way_m + companion.behind_m or self.turned_back:
+                    companion.stopped = True
                     back = self.turned_back and not self.stopped
-                    self._send(one, self.speed_mps * one.factor * back, self.yaw_deg)
+                    self._send(companion, self.speed_mps * companion.factor * back, self.yaw_deg)
 
     def _send(self, one: _Companion, speed_mps: float, yaw_deg: float) -> None:
         way = carla.Rotation(yaw=yaw_deg).get_forward_vector()

@@ -102,7 +102,7 @@ def ray_mesh(
     first = span[FIRST_POINT] - span[SHIFT]
     corners = meshes.triangles
     dx, dy, dz = direction
-    best, found = math.inf, -1
+    best, triangle = math.inf, -1
     for t in range(span[FIRST_TRIANGLE], span[END_TRIANGLE]):
         a, b, c = corners[t, 0] - first, corners[t, 1] - first, corners[t, 2] - first
         ax, ay, az = placed[a, 0], placed[a, 1], placed[a, 2]
@@ -123,8 +123,8 @@ def ray_mesh(
         if 0.0 < distance < best:
             if meshes.cut_out[t] and not _is_leaf(meshes.uv, t, second, third):
                 continue
-            best, found = distance, t
-    return best, found
+            best, triangle = distance, t
+    return best, triangle
 
 
 @kernel

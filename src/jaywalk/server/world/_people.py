@@ -185,11 +185,11 @@ class WalkerBodies:
 
     def wheelchairs(self, columns: ActorColumns) -> list[tuple[int, FloatArray]]:
         """Row and capsules of every wheelchair."""
-        found = []
+        chairs = []
         for person in self._people.values():
             if person.in_wheelchair:
                 row = columns.table[person.row]
                 x, y, z, yaw = (float(row[name]) for name in ("x", "y", "z", "yaw"))
                 ground = z - float(row["ez"]) if row["down_s"] <= 0.0 else z
-                found.append((person.row, _wheelchair.chair_capsules(x, y, ground, yaw)))
-        return found
+                chairs.append((person.row, _wheelchair.chair_capsules(x, y, ground, yaw)))
+        return chairs

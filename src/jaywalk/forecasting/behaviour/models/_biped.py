@@ -78,11 +78,11 @@ class Biped(torch.nn.Module):  # type: ignore[misc]
         """Return one vector for people nearer (taller boxes) and one for people farther away."""
         there, taller = people[..., 5:] > 0, people[..., 2:3] > 0
         code = self.person(people)
-        found = []
+        codes = []
         for mask in (there & taller, there & ~taller):
             weight = mask.to(code.dtype)
-            found.append((code * weight).sum(1) / weight.sum(1).clamp(min=1.0))
-        return found
+            codes.append((code * weight).sum(1) / weight.sum(1).clamp(min=1.0))
+        return codes
 
 
 def make(config: BipedConfig | None = None) -> NetworkModel:

@@ -60,7 +60,7 @@ class Forest:
         """Fit every task separately, to the examples and their mirror images."""
         both = training.with_mirrored()
         table, names = tabular(both.inputs)
-        found: Arrays = {"features": np.array(names)}
+        arrays: Arrays = {"features": np.array(names)}
         for task in fitting.tasks:
             seed = derive_seed(fitting.seed, "forest", task) % 2**32
             labels = both.targets.of_task(task)
@@ -70,8 +70,8 @@ class Forest:
             else:
                 known = labels >= 0
                 part = self._fit_classes(task, table[known], labels[known], seed)
-            found |= {f"{task}.{name}": value for name, value in part.items()}
-        return found
+            arrays |= {f"{task}.{name}": value for name, value in part.items()}
+        return arrays
 
     def _options(self, seed: int) -> dict[str, object]:
         return {
@@ -102,11 +102,11 @@ class Forest:
 
         model = ExtraTreesRegressor(**self._options(seed)).fit(table, moved_px)
         arrays = stored_trees([one.tree_ for one in model.estimators_])
-        found = leaves(arrays, table)
+        reached = leaves(arrays, table)
         # People of each leaf in sequence, for all trees; leaf numbers continue over trees.
-        order = np.argsort(found.ravel(), kind="stable")
-        people = np.repeat(np.arange(len(table)), found.shape[1])[order]
-        sizes = np.bincount(found.ravel(), minlength=len(arrays["left"]))
+        order = np.argsort(reached.ravel(), kind="stable")
+        people = np.repeat(np.arange(len(table)), reached.shape[1])[order]
+        sizes = np.bincount(reached.ravel(), minlength=len(arrays["left"]))
         arrays["begin"] = np.append(0, np.cumsum(sizes)).astype(np.int64)
         arrays["moved"] = moved_px[people].astype(np.float32)
         weights = class_weights(labels, N_REGIONS, self.config.risk_balance)
@@ -116,13 +116,13 @@ class Forest:
         """Return the probabilities of a learnt task."""
         part = {n.split(".", 1)[1]: a for n, a in arrays.items() if n.startswith(f"{task}.")}
         table, _ = tabular(inputs)
-        found = leaves(part, table)
+        reached = leaves(part, table)
         if task != "risk":
-            return as_columns(part["value"][found].astype(np.float64).mean(1), task)
+            return as_columns(part["value"][reached].astype(np.float64).mean(1), task)
         shares = np.zeros((len(table), N_REGIONS))
         start_px = inputs.centres_px[:, -1].astype(np.float64)
-        for t in range(found.shape[1]):
-            _add_regions(shares, found[:, t], part["begin"], part["moved"], start_px)
+        for t in range(reached.shape[1]):
+            _add_regions(shares, reached[:, t], part["begin"], part["moved"], start_px)
         shares *= part["weights"]
         return np.asarray(shares / shares.sum(1, keepdims=True))
 

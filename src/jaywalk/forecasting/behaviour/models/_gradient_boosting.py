@@ -56,13 +56,13 @@ class GradientBoosting:
     def fit(self, training: Examples, validation: Examples, fitting: Fitting) -> Arrays:
         """Fit every task separately, to the examples and their mirror images."""
         table, names = tabular(training.with_mirrored().inputs)
-        found: Arrays = {"features": np.array(names)}
+        arrays: Arrays = {"features": np.array(names)}
         targets = training.with_mirrored().targets
         for task in fitting.tasks:
             part = self._fit(task, table, targets.of_task(task), validation, fitting.seed)
-            found |= {f"{task}.{name}": value for name, value in part.items()}
+            arrays |= {f"{task}.{name}": value for name, value in part.items()}
             fitting.report({"task": task, "rounds": int(part["rounds"])})
-        return found
+        return arrays
 
     def _fit(
         self, task: str, table: FloatArray, labels: np.ndarray, validation: Examples, seed: int

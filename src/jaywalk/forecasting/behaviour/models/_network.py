@@ -186,17 +186,17 @@ class _NetworkLearner:
 def _loss(logits: Tensors, wanted: Tensors, weights: Tensors) -> Any:
     """Return cross entropies over tasks plus log-cosh of future boxes, without unknown values."""
     total = torch.zeros(())
-    for task, found in logits.items():
+    for task, output in logits.items():
         answer = wanted[task]
         if task == "future":
             known = torch.isfinite(answer)
-            error = found.reshape(answer.shape)[known] - answer[known]
+            error = output.reshape(answer.shape)[known] - answer[known]
             # log cosh, written so that it does not overflow
             cosh = error.abs() + torch.nn.functional.softplus(-2.0 * error.abs()) - np.log(2.0)
             total = total + (cosh.mean() if known.any() else 0.0)
         elif (answer >= 0).any():
             total = total + torch.nn.functional.cross_entropy(
-                found, answer, weight=weights[task], ignore_index=-1
+                output, answer, weight=weights[task], ignore_index=-1
             )
     return total
 
@@ -218,13 +218,13 @@ def _validation_score(
     module: Any, given: dict[str, NDArray[Any]], validation: Examples, tasks: tuple[str, ...]
 ) -> float:
     """Mean over tasks of mAP on validation."""
-    found = []
+    scores = []
     for task in tasks:
         labels = validation.targets.of_task(task)
         values = as_columns(probabilities(module, given, task).astype(np.float64), task)
         known = labels >= 0
-        found.append(mean_average_precision(labels[known], values[known]))
-    return float(np.mean(found))
+        scores.append(mean_average_precision(labels[known], values[known]))
+    return float(np.mean(scores))
 
 
 def _answers(data: Examples) -> Tensors:

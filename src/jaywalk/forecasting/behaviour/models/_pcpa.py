@@ -59,11 +59,11 @@ class Pcpa(torch.nn.Module):  # type: ignore[misc]
 
     def forward(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return logits by task."""
-        found = [
+        encoded = [
             self.drop(self.over_time[name](self.branches[name](given[name])[0]))
             for name in BRANCHES
         ]
-        joined = self.over_inputs(torch.stack(found, dim=1))
+        joined = self.over_inputs(torch.stack(encoded, dim=1))
         return {task: head(joined) for task, head in self.heads.items()}
 
 

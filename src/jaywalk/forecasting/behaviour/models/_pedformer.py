@@ -81,12 +81,12 @@ class Pedformer(torch.nn.Module):  # type: ignore[misc]
         parts.append(self._around(given["neighbours"], parts[0], parts[1]))
         context = self.drop(torch.cat(parts, dim=-1))
         shared = self.shared(context)
-        found = {}
+        outputs = {}
         for task, head in self.heads.items():
             gate = torch.sigmoid(self.gate[task](context))
             mixed = gate * shared + (1.0 - gate) * self.private[task](context)
-            found[task] = head(torch.relu(mixed))
-        return found
+            outputs[task] = head(torch.relu(mixed))
+        return outputs
 
     def _around(self, people: Any, person: Any, car: Any) -> Any:
         # An empty token, so that attention is defined for a person without neighbours.

@@ -37,7 +37,7 @@ def _box_columns(inputs: Inputs) -> dict[str, NDArray[Any]]:
     x, y = (boxes[..., 0] + boxes[..., 2]) / 2.0, (boxes[..., 1] + boxes[..., 3]) / 2.0
     wide, high = boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1]
     aspect, log_high = wide / np.maximum(high, 1.0), np.log(np.maximum(high, 1.0))
-    found: dict[str, NDArray[Any]] = {
+    columns: dict[str, NDArray[Any]] = {
         "x": x[:, -1],
         "y": y[:, -1],
         "bottom": boxes[:, -1, 3],
@@ -53,22 +53,22 @@ def _box_columns(inputs: Inputs) -> dict[str, NDArray[Any]]:
         "aspect_last": aspect[:, -1],
     }
     for name, part in _PARTS.items():
-        found[f"vx_{name}"] = _slope(x[:, part])
-        found[f"vy_{name}"] = _slope(boxes[:, part, 3])
-        found[f"growth_{name}"] = _slope(log_high[:, part])
-        found[f"widening_{name}"] = _slope(wide[:, part])
-    vx = found["vx_all"]
-    found |= {
+        columns[f"vx_{name}"] = _slope(x[:, part])
+        columns[f"vy_{name}"] = _slope(boxes[:, part, 3])
+        columns[f"growth_{name}"] = _slope(log_high[:, part])
+        columns[f"widening_{name}"] = _slope(wide[:, part])
+    vx = columns["vx_all"]
+    columns |= {
         "vx_by_height": vx / np.maximum(high[:, -1], 1.0),
         "vx_last": x[:, -1] - x[:, -3],
-        "turn": found["vx_second"] - found["vx_first"],
+        "turn": columns["vx_second"] - columns["vx_first"],
         "inwards": -np.sign(x[:, -1] - WIDTH_PX / 2.0) * vx,
         "speed": np.abs(vx),
         "goes_to": x[:, -1] + RISK_HORIZON_FRAMES * (x[:, -1] - x[:, 0]) / (OBSERVED_FRAMES - 1),
         "frames_to_side": _frames_to(x[:, -1], vx, 0.0, WIDTH_PX),
         "frames_to_middle": _frames_to(x[:, -1], vx, WIDTH_PX / 2.0, WIDTH_PX / 2.0),
     }
-    return found
+    return columns
 
 
 def _slope(values: FloatArray) -> FloatArray:
@@ -118,17 +118,17 @@ def _neighbour_columns(inputs: Inputs, vx: NDArray[Any]) -> dict[str, NDArray[An
 
 
 def _context_columns(inputs: Inputs) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {}
+    columns: dict[str, NDArray[Any]] = {}
     for k in range(inputs.ego.shape[2]):
-        found[f"ego_{k}"] = inputs.ego[..., k].mean(1)
-        found[f"ego_last_{k}"] = inputs.ego[:, -1, k]
+        columns[f"ego_{k}"] = inputs.ego[..., k].mean(1)
+        columns[f"ego_last_{k}"] = inputs.ego[:, -1, k]
     for k in range(inputs.scene.shape[2]):
-        found[f"scene_{k}"] = inputs.scene[..., k].mean(1)
-    found["occlusion"] = inputs.occlusion.mean(1)
-    found["occlusion_last"] = inputs.occlusion[:, -1]
+        columns[f"scene_{k}"] = inputs.scene[..., k].mean(1)
+    columns["occlusion"] = inputs.occlusion.mean(1)
+    columns["occlusion_last"] = inputs.occlusion[:, -1]
     for k in range(inputs.place.shape[1]):
-        found[f"place_{k}"] = inputs.place[:, k]
-    return found
+        columns[f"place_{k}"] = inputs.place[:, k]
+    return columns
 
 
 NAMES = ("feature", "threshold", "left", "right")
@@ -179,7 +179,7 @@ def _descend(
     right: NDArray[np.int32],
     root: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    found = np.empty((table.shape[0], root.shape[0]), np.int32)
+    reached = np.empty((table.shape[0], root.shape[0]), np.int32)
     for i in range(table.shape[0]):
         for t in range(root.shape[0]):
             node = root[t]
@@ -188,5 +188,5 @@ def _descend(
                     node = left[node]
                 else:
                     node = right[node]
-            found[i, t] = node
-    return found
+            reached[i, t] = node
+    return reached

@@ -158,12 +158,12 @@ def find_ending(
     """The first of completion, deviation, blocked, time-out, tick limit and the record's end."""
     track = scene.track
     completion = find_completion(route, track)
-    found = [
+    candidates = [
         find_route_timeout(route, track, rules),
         find_deviation(route, track),
         find_blocked(scene, rules),
     ]
-    events = [event for event in found if event is not None]
+    events = [event for event in candidates if event is not None]
     rows = [event.row for event in events]
     if completion.done_row is not None:
         # Success is reported one tick later; on that tick the other criteria still count.

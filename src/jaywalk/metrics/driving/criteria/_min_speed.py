@@ -158,7 +158,7 @@ def _is_near(tracks: EpisodeTracks, car: int, bodies: IntArray) -> bool:
 
 def _whom_behind(tracks: EpisodeTracks, car: int, speed: FloatArray) -> IntArray:
     """Return the index of the body straight ahead that a car waits for, (ticks,); -1: none."""
-    found, least = np.full(len(tracks.tick), -1, np.int64), _GAP_M + _GAP_S * speed
+    leader, least = np.full(len(tracks.tick), -1, np.int64), _GAP_M + _GAP_S * speed
     mine = tracks.pose[car]
     for body in range(len(tracks.number)):
         if body == car:
@@ -172,8 +172,8 @@ def _whom_behind(tracks: EpisodeTracks, car: int, speed: FloatArray) -> IntArray
         gap = along - tracks.shape[car, HX] - half[HX] * cos - half[HY] * sin
         reach = tracks.shape[car, HY] + half[HX] * sin + half[HY] * cos + _SIDE_M
         nearer = (along > 0.0) & (aside < reach) & (gap < least) & tracks.present[body]
-        found[nearer], least[nearer] = body, gap[nearer]
-    return found
+        leader[nearer], least[nearer] = body, gap[nearer]
+    return leader
 
 
 _WINDOW: Final = 2
@@ -203,12 +203,12 @@ def find_min_speed(
             last = float(along[row])
     # The tick that crosses belongs to the section it enters.
     starts = [0, *crossings]
-    found = [
+    sections = [
         _section(track, first, stop, stop) for first, stop in zip(starts, crossings, strict=False)
     ]
     if along[-1] / route.length_m > _LAST_SHARE:
-        found += [_section(track, starts[-1], len(track), len(track) - 1)] * ends
-    return [e for e in found if rules.checkpoints_always or (e.value or 0.0) < _ENOUGH_PERCENT]
+        sections += [_section(track, starts[-1], len(track), len(track) - 1)] * ends
+    return [e for e in sections if rules.checkpoints_always or (e.value or 0.0) < _ENOUGH_PERCENT]
 
 
 def _section(track: CriteriaTrack, first: int, stop: int, row: int) -> Event:

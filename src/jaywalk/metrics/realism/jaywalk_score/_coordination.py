@@ -89,17 +89,17 @@ def find_encounters(
     max_gap_steps: int,
 ) -> NDArray[np.int64]:
     """Rows [encounter, 4]: first and second object, and their steps of arrival."""
-    found = []
+    pairs = []
     for a in range(x.shape[0]):
         for b in range(a + 1, x.shape[0]):
             if not (evaluated[a] or evaluated[b]):
                 continue
             i, j = _arrivals(x, y, valid, a, b, reach_m)
             if i > 0 and j > 0 and i != j and abs(i - j) <= max_gap_steps:
-                found.append((a, b, i, j) if i < j else (b, a, j, i))
-    out = np.empty((len(found), 4), dtype=np.int64)
-    for k in range(len(found)):
-        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = found[k]
+                pairs.append((a, b, i, j) if i < j else (b, a, j, i))
+    out = np.empty((len(pairs), 4), dtype=np.int64)
+    for k in range(len(pairs)):
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = pairs[k]
     return out
 
 
@@ -149,7 +149,7 @@ def encounters(case: Case) -> Encounters:
     valid = scene.valid[rows, N_HISTORY:]
     evaluated = np.zeros(len(rows), dtype=np.bool_)
     evaluated[scene.evaluated_row] = True
-    found = find_encounters(
+    candidates = find_encounters(
         scene.x_m[rows, N_HISTORY:].astype(np.float64),
         scene.y_m[rows, N_HISTORY:].astype(np.float64),
         valid,
@@ -159,12 +159,12 @@ def encounters(case: Case) -> Encounters:
     )
     # Passing times need the whole track.
     whole = np.asarray(valid.all(axis=1))
-    found = found[whole[found[:, 0]] & whole[found[:, 1]]]
-    both = [(_Passings(case, a, i), _Passings(case, b, j)) for a, b, i, j in found.tolist()]
+    candidates = candidates[whole[candidates[:, 0]] & whole[candidates[:, 1]]]
+    both = [(_Passings(case, a, i), _Passings(case, b, j)) for a, b, i, j in candidates.tolist()]
     types = scene.object_type[rows]
     return Encounters(
-        pairs=found[:, :2],
-        with_pedestrian=(types[found[:, :2]] == PEDESTRIAN).any(axis=1),
+        pairs=candidates[:, :2],
+        with_pedestrian=(types[candidates[:, :2]] == PEDESTRIAN).any(axis=1),
         gap_log_s=np.array([b.log_s - a.log_s for a, b in both], dtype=np.float64),
         gap_sim_s=np.array([b.sim_s - a.sim_s for a, b in both]).reshape(-1, n).T,
         delay_log_s=np.array([b.log_s - b.straight_s for _, b in both], dtype=np.float64),
@@ -172,34 +172,34 @@ def encounters(case: Case) -> Encounters:
     )
 
 
-def coordination_cost(found: Encounters) -> float:
+def coordination_cost(encounters: Encounters) -> float:
     """CRPS of gap and delay (s) and error of the soft order; NaN without encounters."""
-    if not len(found.pairs):
+    if not len(encounters.pairs):
         return math.nan
 
     def first(gap_s: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(1.0 / (1.0 + np.exp(-gap_s / _SOFT_S)))
 
-    order = (first(found.gap_sim_s).mean(axis=0) - first(found.gap_log_s)) ** 2
-    gap = crps(found.gap_log_s, found.gap_sim_s)
-    delay = crps(found.delay_log_s, found.delay_sim_s)
+    order = (first(encounters.gap_sim_s).mean(axis=0) - first(encounters.gap_log_s)) ** 2
+    gap = crps(encounters.gap_log_s, encounters.gap_sim_s)
+    delay = crps(encounters.delay_log_s, encounters.delay_sim_s)
     return float((gap + delay + order).mean())
 
 
-def coordination_summary(found: list[Encounters]) -> dict[str, float]:
+def coordination_summary(encounters: list[Encounters]) -> dict[str, float]:
     """Return figures over all encounters, for log and rollouts; counts only without encounters."""
-    n = sum(len(e.pairs) for e in found)
+    n = sum(len(e.pairs) for e in encounters)
     counts = {
         "n_encounters": float(n),
-        "n_with_pedestrian": float(sum(int(e.with_pedestrian.sum()) for e in found)),
+        "n_with_pedestrian": float(sum(int(e.with_pedestrian.sum()) for e in encounters)),
     }
     if not n:
         return counts
-    log_gap = np.concatenate([e.gap_log_s for e in found])
-    sim_gap = np.concatenate([e.gap_sim_s.ravel() for e in found])
-    log_delay = np.concatenate([e.delay_log_s for e in found])
-    sim_delay = np.concatenate([e.delay_sim_s.ravel() for e in found])
-    kept = [np.sign(e.gap_sim_s) == np.sign(e.gap_log_s) for e in found]
+    log_gap = np.concatenate([e.gap_log_s for e in encounters])
+    sim_gap = np.concatenate([e.gap_sim_s.ravel() for e in encounters])
+    log_delay = np.concatenate([e.delay_log_s for e in encounters])
+    sim_delay = np.concatenate([e.delay_sim_s.ravel() for e in encounters])
+    kept = [np.sign(e.gap_sim_s) == np.sign(e.gap_log_s) for e in encounters]
     return counts | {
         "order_kept": float(np.concatenate([k.ravel() for k in kept]).mean()),
         "accepted_gap_log_s": float(np.median(np.abs(log_gap))),

@@ -78,7 +78,7 @@ def coverage(case: Case) -> dict[str, float]:
 def better_features(case: Case) -> CaseFeatures:
     """Features of a case, with ``closing_per_s`` and ``road_edge_gap_m`` besides."""
     rules = challenge_config("2025")
-    found, around = case_features(case, rules), surroundings(case, rules)
+    official, around = case_features(case, rules), surroundings(case, rules)
 
     def more(side: Features, tracks: SceneTrajectories) -> Features:
         added = {
@@ -88,9 +88,9 @@ def better_features(case: Case) -> CaseFeatures:
         return Features(series={**side.series, **added}, events=side.events)
 
     return replace(
-        found,
-        log=more(found.log, logged_trajectories(case.scene)),
-        sim=more(found.sim, simulated_trajectories(case.scene, case.rollouts)),
+        official,
+        log=more(official.log, logged_trajectories(case.scene)),
+        sim=more(official.sim, simulated_trajectories(case.scene, case.rollouts)),
     )
 
 
@@ -146,15 +146,15 @@ def _between(
 
     NaN in scenes that do not have the part; parts that no scene has are left out.
     """
-    found = {}
+    parts = {}
     for part in ours[0]:
         rows = [(a[part], b[part], c[part]) for a, b, c in zip(ours, upper, lower, strict=True)]
         known = [all(math.isfinite(v) for v in row) for row in rows]
         tops = [c - a if k else math.nan for (a, _, c), k in zip(rows, known, strict=True)]
         bottoms = [c - b if k else math.nan for (_, b, c), k in zip(rows, known, strict=True)]
         if np.nansum(bottoms) > 0.0:
-            found[part] = (tops, bottoms)
-    return found
+            parts[part] = (tops, bottoms)
+    return parts
 
 
 def _known(values: list[float]) -> list[float]:

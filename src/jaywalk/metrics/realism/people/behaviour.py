@@ -143,14 +143,14 @@ def _gaps_s(
     near = np.flatnonzero(((path >= low) & (path <= high)).all(axis=1))
     if not len(near):
         return []
-    found, on_path = [], True  # a person who begins on the path did not enter it
+    gaps_s, on_path = [], True  # a person who begins on the path did not enter it
     for i, hits in enumerate(cKDTree(path[near]).query_ball_point(way, _REACH_M)):
         gaps = (vehicle_start + near[hits] - (start + i)) * STEP_S
         gaps = gaps[np.abs(gaps) <= _GAP_S]
         if len(gaps) and not on_path:
-            found.append(float(gaps[np.abs(gaps).argmin()]))
+            gaps_s.append(float(gaps[np.abs(gaps).argmin()]))
         on_path = bool(len(gaps)) or (i == 0 and len(hits) > 0)
-    return found
+    return gaps_s
 
 
 def gap_samples(person: PersonTrack, vehicles: Sequence[PersonTrack]) -> NDArray[np.float64]:
@@ -198,7 +198,7 @@ def behaviour(people: PeopleSet) -> list[Samples]:
     around: dict[str, list[PersonTrack]] = {}
     for vehicle in people.vehicles:
         around.setdefault(vehicle.clip, []).append(vehicle)
-    found = []
+    measured = []
     for whole in people.people:
         person = under_way(whole)
         if person is None:
@@ -207,5 +207,5 @@ def behaviour(people: PeopleSet) -> list[Samples]:
         if pieces:
             joined = {name: np.concatenate([p[name] for p in pieces]) for name in pieces[0]}
             gaps = gap_samples(person, around.get(person.clip, ()))
-            found.append({**joined, "accepted_gap_s": gaps})
-    return found
+            measured.append({**joined, "accepted_gap_s": gaps})
+    return measured

@@ -155,7 +155,7 @@ def encounters_with(walk: Walk, way: DrivenWay) -> list[Encounter]:
     half = way.drive.half_width_m + BODY_M
     inside = (np.abs(seen.lateral_m) <= half) & ~seen.beyond
     edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(np.int64), [0]])))
-    found = []
+    encounters = []
     for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         crosses = a > 0 and b < len(inside) and b - a <= _LONGEST_STAY_S / STEP_S
         if not crosses or np.sign(seen.lateral_m[a - 1]) == np.sign(seen.lateral_m[b]):
@@ -163,8 +163,8 @@ def encounters_with(walk: Walk, way: DrivenWay) -> list[Encounter]:
         place = a + int(np.abs(seen.lateral_m[a:b]).argmin())
         one = _encounter(walk, way, a, b, float(seen.along_m[place]))
         if one is not None:
-            found.append(one)
-    return found
+            encounters.append(one)
+    return encounters
 
 
 def _encounter(walk: Walk, way: DrivenWay, a: int, b: int, at_m: float) -> Encounter | None:

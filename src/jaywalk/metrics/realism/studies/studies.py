@@ -85,7 +85,7 @@ def _all_agents(
     cases: list[CaseFeatures], log_p: Callable[[Float32Array, Float32Array], NDArray[np.float64]]
 ) -> Likelihoods:
     def at(shift: float) -> NDArray[np.float64]:
-        found = [
+        parts = [
             _by_agent(
                 log_p(
                     f.log.series[FEATURE][0],
@@ -95,7 +95,7 @@ def _all_agents(
             )
             for f in cases
         ]
-        return np.concatenate(found)
+        return np.concatenate(parts)
 
     return at
 
@@ -250,32 +250,32 @@ def study_timing(cases: Sequence[Case], config: ChallengeConfig) -> Study:
     def rotation(shift: int) -> Order:
         return lambda n: np.roll(np.arange(n), shift)
 
-    found = [totals(rotation(shift)) for shift in _SHIFTS_STEPS]
+    results = [totals(rotation(shift)) for shift in _SHIFTS_STEPS]
     shuffled = totals(lambda n: stream(0, "realism", "study_timing", n).permutation(n))
     x = tuple(shift * STEP_S for shift in _SHIFTS_STEPS)
-    scale = max(cost for _, cost in found) or 1.0
+    scale = max(cost for _, cost in results) or 1.0
     return Study(
         name="timing",
         title="What the log did, at another time",
         x_label="shift in time (s)",
         y_label="score",
         curves=(
-            Curve(name=f"metametric {config.name}", x=x, y=tuple(meta for meta, _ in found)),
+            Curve(name=f"metametric {config.name}", x=x, y=tuple(meta for meta, _ in results)),
             Curve(
                 name="timing of jaywalk-1 (1: the log, 0: worst shift)",
                 x=x,
-                y=tuple(1.0 - cost / scale for _, cost in found),
+                y=tuple(1.0 - cost / scale for _, cost in results),
             ),
         ),
         finding=(
             f"Shuffling all {len(FEATURES)} features in time changes the metametric from "
-            f"{found[0][0]:.4f} to {shuffled[0]:.4f}; the time-aware cost goes from "
-            f"{found[0][1]:.3f} to {shuffled[1]:.3f} feature scales."
+            f"{results[0][0]:.4f} to {shuffled[0]:.4f}; the time-aware cost goes from "
+            f"{results[0][1]:.3f} to {shuffled[1]:.3f} feature scales."
         ),
         numbers={
-            "metametric": found[0][0],
+            "metametric": results[0][0],
             "metametric_shuffled": shuffled[0],
-            "timing_cost": found[0][1],
+            "timing_cost": results[0][1],
             "timing_cost_shuffled": shuffled[1],
         },
     )

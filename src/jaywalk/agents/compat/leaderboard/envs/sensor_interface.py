@@ -37,12 +37,12 @@ class SensorInterface:
 
     def get_data(self, frame: int) -> dict[str, tuple[int, Any]]:
         """Everything measured in a frame."""
-        found: dict[str, tuple[int, Any]] = {}
-        while len(found) < len(self._sensors_objects):
+        readings: dict[str, tuple[int, Any]] = {}
+        while len(readings) < len(self._sensors_objects):
             try:
                 tag, of_frame, data = self._data_buffers.get(timeout=_WAIT_S)
             except queue.Empty:
                 raise SensorReceivedNoData("A sensor took too long to send their data") from None
             if of_frame == frame:
-                found[tag] = (frame, data)
-        return found
+                readings[tag] = (frame, data)
+        return readings
