@@ -9,7 +9,7 @@ vehicle has a hull, a cabin and wheels; two-wheelers carry a rider.
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,27 +150,6 @@ FIGURE_PARTS: Final = 13
 SKIN: Final = 0
 TOP: Final = 1
 LEGS: Final = 2
-
-
-class Limbs(NamedTuple):
-    """Limbs of people with known joints, as capsules in the world."""
-
-    row: NDArray[np.int32]  # row of the actor table
-    start: NDArray[np.float64]  # (n, 3)
-    end: NDArray[np.float64]  # (n, 3)
-    radius: NDArray[np.float64]
-    part: NDArray[np.uint8]  # SKIN, TOP or LEGS
-
-
-def no_limbs() -> Limbs:
-    """Return empty limbs, for a world in which no person has known joints."""
-    return Limbs(
-        np.zeros(0, np.int32),
-        np.zeros((0, 3)),
-        np.zeros((0, 3)),
-        np.zeros(0),
-        np.zeros(0, np.uint8),
-    )
 
 
 @kernel

@@ -21,11 +21,8 @@ from jaywalk.server.sensors._figure import (
     FIGURE_PARTS,
     MOST_VEHICLE_PARTS,
     PEDESTRIAN,
-    Limbs,
     is_animal,
     is_vehicle_label,
-    no_limbs,
-    part_paint,
     put_animal,
     put_figure,
     put_vehicle,
@@ -216,7 +213,6 @@ class SceneBuilder:
         rows: int,
         label_by_row: NDArray[np.uint8],
         color_by_row: NDArray[np.uint8],
-        limbs: Limbs | None = None,
         sky: Sky = Sky(),  # noqa: B008  (immutable)
         pattern_by_row: NDArray[np.uint8] | None = None,
         pictures: Pictures | None = None,
@@ -230,20 +226,18 @@ class SceneBuilder:
             rows: Rows in use.
             label_by_row: CARLA label of each row.
             color_by_row: (n, 3) red, green, blue of each row.
-            limbs: Limbs of people with known joints; all other people get a simple figure.
             sky: The weather.
             pattern_by_row: Pattern of each prop: PLAIN, or see ``pictures.pattern_of``.
             pictures: Pictures that the patterns refer to.
             actor_meshes: Models of vehicles, animals and props; other actors are solids.
-            posed: Meshes of people; their limbs are not drawn.
+            posed: Meshes of people; all other people get a simple figure.
         """
         actor_meshes = no_actor_meshes(len(actors)) if actor_meshes is None else actor_meshes
         posed = no_posed_meshes() if posed is None else posed
-        limbs = no_limbs() if limbs is None else limbs
         if pattern_by_row is None:
             pattern_by_row = np.zeros(len(actors), np.uint8)
         kinds = actors["kind"][:rows]
-        need = self._static_count + len(limbs.row)
+        need = self._static_count
         need += FIGURE_PARTS * int(np.count_nonzero(kinds == _WALKER_KIND))
         bodies = (kinds == _VEHICLE_KIND) | (kinds == _PROP_KIND)
         need += MOST_VEHICLE_PARTS * int(np.count_nonzero(bodies))
@@ -253,14 +247,9 @@ class SceneBuilder:
         meshes = self._instances.meshes(self._static_meshes, models, actor_meshes.part_pose, posed)
         solid = actor_meshes.model < 0  # rows that are not drawn otherwise
         solid[posed.row] = False
-        with_limbs = solid.copy()
-        solid[limbs.row] = False
         start = self._static_count
         count = _place_actors(
             self._solids, start, actors, rows, label_by_row, color_by_row, pattern_by_row, solid
-        )
-        count = _place_limbs(
-            self._solids, count, actors, limbs, label_by_row, color_by_row, with_limbs
         )
         count = _place_meshes(
             self._solids,
@@ -557,37 +546,4 @@ def _place_meshes(
             continue
         k += 1
         instance += 1
-    return k
-
-
-@kernel
-def _place_limbs(
-    solids: Solids,
-    k: int,
-    actors: np.ndarray[Any, Any],
-    limbs: Limbs,
-    label_by_row: NDArray[np.uint8],
-    color_by_row: NDArray[np.uint8],
-    shown: NDArray[np.bool_],
-) -> int:
-    axes = np.eye(3)
-    origin = np.zeros(3)
-    for index in range(len(limbs.row)):
-        row = as_int64(limbs.row[index])
-        if actors[row].id == 0 or not shown[row]:
-            continue
-        paint = _person_paint(actors, row, label_by_row, color_by_row, 0)
-        a, b = limbs.start[index], limbs.end[index]
-        put_rod(
-            solids,
-            k,
-            CAPSULE,
-            origin,
-            axes,
-            (a[0], a[1], a[2]),
-            (b[0], b[1], b[2]),
-            limbs.radius[index],
-            part_paint(paint, limbs.part[index]),
-        )
-        k += 1
     return k

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.geodesy import GeoReference, parse_geo_reference
-from jaywalk.motion.carla_rigs import LIMBS, load_rig, walker_capsules
+from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.kinematics import mesh_poses, world_poses
-from jaywalk.server.sensors._figure import LEGS, SKIN, TOP, Limbs, no_limbs
-from jaywalk.server.sensors._mesh import MeshLibrary
+from jaywalk.server.sensors._mesh import MeshLibrary, PosedMeshes, no_posed_meshes
 from jaywalk.server.sensors._road_paint import paint_of_labels, paint_of_town
 from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene
 from jaywalk.server.sensors._solids import (
@@ -27,6 +26,7 @@ from jaywalk.server.sensors._solids import (
 )
 from jaywalk.server.sensors._terrain import measure_relief
 from jaywalk.server.sensors._weather import Sky, sky_of
+from jaywalk.server.sensors.bodies import Looks, PeopleMeshes, SeenPerson, draw_looks
 from jaywalk.server.session._model_tables import ActorModels, scenery_meshes
 from jaywalk.server.world._prop_blueprints import GREY, prop_colour
 from jaywalk.server.world._tables import Kind
@@ -34,17 +34,6 @@ from jaywalk.server.world._world import World
 from jaywalk.server.world.textures import TEXTURED, face_numbers, sign_pictures, texture
 from jaywalk.town.ground import flat_ground
 
-_PARTS: Final = np.array(
-    [
-        SKIN
-        if name == "head"
-        else LEGS
-        if name[:5] in ("pelvi", "thigh", "shank", "foot_")
-        else TOP
-        for name in LIMBS
-    ],
-    np.uint8,
-)
 _BOARD: Final = (150, 140, 122)  # the back of a flat picture
 
 _NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
@@ -94,6 +83,8 @@ class WorldView:
         self._world = world
         self._builder: SceneBuilder | None = None
         self._models = ActorModels(MeshLibrary())
+        self._people = PeopleMeshes(MeshLibrary())
+        self._looks: dict[int, Looks] = {}
         self._scenery_version = -1
         self._labels = np.zeros(0, np.uint8)
         self._colors = np.zeros((0, 3), np.uint8)
@@ -131,6 +122,7 @@ class WorldView:
             scenery = world.scenery.visible()
             town, library = world.town, MeshLibrary()
             self._models = ActorModels(library)
+            self._people = PeopleMeshes(library)
             self._builder = SceneBuilder(
                 scenery,
                 town.ground,
@@ -150,11 +142,11 @@ class WorldView:
             columns.rows,
             self._labels,
             self._colors,
-            self._limbs(),
             sky,
             self._patterns,
             pictures_of(frozenset(shown)),
             self._models.tables(world),
+            self._posed_people(),
         )
 
     def _paint_actors(self) -> set[str]:
@@ -178,30 +170,30 @@ class WorldView:
                         shown.add(TEXTURED[number])
         return shown
 
-    def _limbs(self) -> Limbs:
+    def _posed_people(self) -> PosedMeshes:
+        """Return the bodies of all people with bones, moved to their poses of this tick."""
         world = self._world
         rows, local = world.people.local_poses(world.columns, world.time_s)
         if not rows:
-            return no_limbs()
-        parents = load_rig("man").parents
+            return no_posed_meshes()
         table = world.columns.table[rows]
         poses = np.stack([table[n] for n in ("x", "y", "z", "pitch", "yaw", "roll")], axis=1)
+        parents = load_rig("man").parents
         placed = world_poses(mesh_poses(local, parents), poses, np.ascontiguousarray(table["ez"]))
-        heights = world.people.heights_m(rows, world.columns)
-        capsules = walker_capsules(placed, heights).reshape(-1, 7)
-        owners = np.repeat(np.array(rows, np.int32), len(LIMBS))
-        parts = np.tile(_PARTS, len(rows))
-        for row, chair in world.people.wheelchairs(world.columns):
-            capsules = np.concatenate([capsules, chair])
-            owners = np.append(owners, np.full(len(chair), row, np.int32))
-            parts = np.append(parts, np.full(len(chair), LEGS, np.uint8))
-        return Limbs(
-            owners,
-            np.ascontiguousarray(capsules[:, :3]),
-            np.ascontiguousarray(capsules[:, 3:6]),
-            np.ascontiguousarray(capsules[:, 6]),
-            parts,
-        )
+        seated = world.people.seated_rows()
+        people = [
+            self._seen_person(actor_id, row, row in seated)
+            for actor_id, row in zip(table["id"].tolist(), rows, strict=True)
+        ]
+        return self._people.posed(people, placed)
+
+    def _seen_person(self, actor_id: int, row: int, in_wheelchair: bool) -> SeenPerson:
+        """Return a walker with its looks, which are drawn once."""
+        actor = self._world.actors[actor_id]
+        if actor_id not in self._looks:
+            values = {name: value for name, (_, value) in actor.attributes.items()}
+            self._looks[actor_id] = draw_looks(actor.type_id, values, self._world.serial(actor))
+        return SeenPerson(row, actor_id, self._looks[actor_id], in_wheelchair)
 
 
 def clothes_color(serial: int) -> tuple[int, int, int]:

@@ -175,21 +175,6 @@ class WalkerBodies:
                 poses[index] = person.override.shown(poses[index])
         return rows, poses
 
-    def heights_m(self, rows: list[int], columns: ActorColumns) -> FloatArray:
-        """Statures of the people in some rows: a seated person's body is lower than their own."""
-        heights: FloatArray = 2.0 * columns.table[rows]["ez"]
-        seated = {one.row: one.rig.height_m for one in self._people.values() if one.in_wheelchair}
-        for number, row in enumerate(rows):
-            heights[number] = seated.get(row, heights[number])
-        return heights
-
-    def wheelchairs(self, columns: ActorColumns) -> list[tuple[int, FloatArray]]:
-        """Row and capsules of every wheelchair."""
-        chairs = []
-        for person in self._people.values():
-            if person.in_wheelchair:
-                row = columns.table[person.row]
-                x, y, z, yaw = (float(row[name]) for name in ("x", "y", "z", "yaw"))
-                ground = z - float(row["ez"]) if row["down_s"] <= 0.0 else z
-                chairs.append((person.row, _wheelchair.chair_capsules(x, y, ground, yaw)))
-        return chairs
+    def seated_rows(self) -> set[int]:
+        """Rows of the people in wheelchairs."""
+        return {person.row for person in self._people.values() if person.in_wheelchair}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Final
 
@@ -86,35 +85,3 @@ def _turn(
     way = rest[child, :3] - rest[bone, :3]
     w, x, y, z = shortest_arc(way, np.array([side * wanted[0], wanted[1], wanted[2]])).tolist()
     return w, x, y, z
-
-
-@cache
-def _chair() -> FloatArray:
-    """(parts, 7) capsules ``x0 y0 z0 x1 y1 z1 radius``: forward, right, up from the ground."""
-    parts: list[tuple[float, ...]] = []
-    for side in (-1.0, 1.0):
-        parts += [
-            (-0.28, 0.16 * side, 0.46, 0.20, 0.16 * side, 0.48, 0.05),  # seat
-            (-0.28, 0.18 * side, 0.46, -0.36, 0.18 * side, 0.95, 0.025),  # back
-            (0.20, 0.14 * side, 0.46, 0.36, 0.14 * side, 0.10, 0.02),  # footrest
-            (0.24, 0.22 * side, 0.09, 0.28, 0.22 * side, 0.09, 0.08),  # front wheel
-        ]
-        rim = [
-            (-0.12 + 0.30 * math.cos(a), 0.31 * side, 0.31 + 0.30 * math.sin(a))
-            for a in np.linspace(0.0, 2.0 * math.pi, 9).tolist()
-        ]
-        parts += [(*rim[k], *rim[k + 1], 0.02) for k in range(8)]
-    parts.append((-0.32, -0.18, 0.80, -0.32, 0.18, 0.80, 0.04))
-    return np.array(parts)
-
-
-def chair_capsules(x_m: float, y_m: float, ground_m: float, yaw_rad: float) -> FloatArray:
-    """(parts, 7) capsules of a chair in the world."""
-    out = _chair().copy()
-    cos, sin = math.cos(yaw_rad), math.sin(yaw_rad)
-    for first in (0, 3):
-        x, y = out[:, first].copy(), out[:, first + 1].copy()
-        out[:, first] = x_m + cos * x - sin * y
-        out[:, first + 1] = y_m + sin * x + cos * y
-        out[:, first + 2] += ground_m
-    return out
