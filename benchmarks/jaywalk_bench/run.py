@@ -21,7 +21,7 @@ from jaywalk.runner.local import LocalWorkers
 from jaywalk.runner.plan import AgentSpec, EpisodeOutcome, EpisodePlan
 from jaywalk.runner.pool import Broken, Finished, PoolProgress, Setup
 from jaywalk.scenarios.formats.route_xml import Keypoint, Route
-from jaywalk.scenarios.suite import SuiteRoute
+from jaywalk.scenarios.suite import Suite, SuiteRoute
 from jaywalk.town.town import load_town
 from jaywalk_bench.calibration import calibration_ms
 
@@ -193,17 +193,20 @@ def _route_through(points: list[Any], town: str) -> Route:
     )
 
 
+_SUITE: Final = Suite(name="bench", routes=())
+
+
 class Bench:
     """One worker, measured from outside."""
 
-    def __init__(self, setup: Setup, agent: AgentSpec, suite: str = "bench") -> None:
+    def __init__(self, setup: Setup, agent: AgentSpec, suite: Suite = _SUITE) -> None:
         self._setup, self._agent, self._suite = setup, agent, suite
         self._workers = LocalWorkers(setup, 1)
 
     def run(self, item: SuiteRoute, name: str) -> EpisodeCost:
         """Run one episode under a name of its own and measure it."""
         item = replace(item, id=name)
-        plan = EpisodePlan(suite=self._suite, variant="", item=item, seed=1, agent=self._agent)
+        plan = EpisodePlan.of_suite(self._suite, item, seed=1, agent=self._agent)
         self._workers.start(0, plan)
         began_s, before = time.perf_counter(), self._cpu_s()
         samples: list[tuple[float, float]] = []

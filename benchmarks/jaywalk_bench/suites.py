@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.pool import Setup
 from jaywalk.runner.selection import subset_of
-from jaywalk.scenarios.suite import load_suite
+from jaywalk.scenarios.suite import load_suite, with_people_model
 from jaywalk_bench.calibration import calibration_ms
 from jaywalk_bench.run import Bench, EpisodeCost
 
@@ -31,6 +31,7 @@ class SuiteSample:
 
     calibration_ms: float
     agent: str
+    suite: str
     routes: tuple[str, ...]
     suite_routes: int
     episodes: tuple[EpisodeCost, ...]
@@ -44,6 +45,7 @@ class SuiteSample:
         *,
         agent: str,
         subset: str,
+        people_model: str = "",
         say: Callable[[str], None] = lambda _: None,
     ) -> Self:
         """Run the routes in one worker and measure it and its server.
@@ -52,16 +54,17 @@ class SuiteSample:
             suite_name: A registered suite.
             agent: Who drives.
             subset: Ids of the routes; ``all``: every one.
+            people_model: Model of the people; "": that of the suite.
             say: Told what comes next, for people who wait.
         """
-        suite = load_suite(suite_name)
+        suite = with_people_model(load_suite(suite_name), people_model)
         items = subset_of(suite, "" if subset == ALL else subset).routes
         say("pure-Python calibration loop")
         calibrated_ms = calibration_ms()
         episodes: list[EpisodeCost] = []
         with tempfile.TemporaryDirectory(prefix="jaywalk-bench-") as folder:
             setup = Setup(run_folder=Path(folder), watchdog_s=_WATCHDOG_S)
-            bench = Bench(setup, AgentSpec(name=agent), suite=suite.name)
+            bench = Bench(setup, AgentSpec(name=agent), suite=suite)
             try:
                 say("a first episode in each town, not measured (a suite meets it once a worker)")
                 for town, item in {item.route.town: item for item in items}.items():
@@ -75,6 +78,7 @@ class SuiteSample:
         return cls(
             calibration_ms=calibrated_ms,
             agent=agent,
+            suite=suite.name,
             routes=tuple(item.id for item in items),
             suite_routes=len(suite.routes),
             episodes=tuple(episodes),
@@ -102,6 +106,7 @@ class SuiteSample:
         return {
             "calibration_ms": self.calibration_ms,
             "agent": self.agent,
+            "suite": self.suite,
             "routes": list(self.routes),
             "suite_routes": self.suite_routes,
             "cpu_s_per_route": self.cpu_s / len(self.episodes),
@@ -180,7 +185,10 @@ def bench_habit(
     *,
     agent: str = "expert",
     subset: str = HABIT_SAMPLE,
+    people_model: str = "",
     say: Callable[[str], None] = lambda _: None,
 ) -> HabitBenchmark:
     """Drive some routes of the suite, ``all`` of them if asked; see ``SuiteSample.drive``."""
-    return HabitBenchmark.drive("habit", agent=agent, subset=subset, say=say)
+    return HabitBenchmark.drive(
+        "habit", agent=agent, subset=subset, people_model=people_model, say=say
+    )

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from jaywalk.actors.reactive.traits import SCRIPTED
 from jaywalk.api.loading import Run, load
 from jaywalk.core.errors import UsageError
 from jaywalk.core.text import printable
@@ -41,7 +40,7 @@ def drive(
     people: int | None = None,
     vehicles: int | None = None,
     motions: str = "",
-    people_model: str = SCRIPTED,
+    people_model: str = "",
     wet_grip: bool | None = None,
     traffic: Literal["own", "traffic-manager"] = "own",
     agent_config: str | Path | None = None,
@@ -74,7 +73,8 @@ def drive(
         people: Number of people.
         vehicles: Number of other vehicles.
         motions: Motion library of posed people, a folder; "" for ours.
-        people_model: How posed people behave: ``scripted``, ``reactive`` or ``campus``.
+        people_model: How posed and ambient people behave: ``reactive``, ``scripted`` or ``campus``;
+            "" for ``reactive`` where anybody is about.
         wet_grip: Whether wet roads are slippery; None: as the suite says.
         traffic: Our own traffic, or CARLA's Traffic Manager.
         agent_config: Config file of the agent; JSON for a named one.

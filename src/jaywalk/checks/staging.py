@@ -116,13 +116,7 @@ def stage_routes(
     """Stage routes one after the other and yield each."""
     for item in items:
         say(item.id)
-        plan = EpisodePlan(
-            suite=suite.name,
-            variant=suite.variant,
-            item=item,
-            seed=seed,
-            agent=AgentSpec(name="expert"),
-        )
+        plan = EpisodePlan.of_suite(suite, item, seed=seed, agent=AgentSpec(name="expert"))
         try:
             episode = LiveEpisode(plan, world, None)
         except JaywalkError as problem:

@@ -179,6 +179,10 @@ def new(
     seeds: Annotated[str, typer.Option(help="Seeds, as in 1,2,3 or 1-3.")] = "1",
     subset: Annotated[str, typer.Option(help="Only these route ids, as in 1,5-9.")] = "",
     variant: Annotated[str, typer.Option(help="Variant of the suite.")] = "",
+    people_model: Annotated[
+        str,
+        typer.Option(help="Model of the people, as for run.", show_default="as the suite says"),
+    ] = "",
     perception: Annotated[
         PerceptionLevel | None, typer.Option(help="What our drivers see.", show_default="full")
     ] = None,
@@ -219,11 +223,13 @@ def new(
             seeds=list(parse_seeds(seeds)),
             subset=subset,
             variant=variant,
+            people_model=people_model,
         ),
     )
     found = suite_of(baseline, baselines)
     towns = sorted({item.route.town for item in found.routes} - set(own_towns()))
-    run = baseline.run.model_copy(update={"suite_id": found.name, "requires": towns})
+    settled = {"suite_id": found.name, "people_model": found.people_model, "requires": towns}
+    run = baseline.run.model_copy(update=settled)
     baseline = baseline.model_copy(update={"run": run})
     if not drive:
         write_baseline(path, baseline)

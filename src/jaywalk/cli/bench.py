@@ -134,6 +134,9 @@ def habit(
     subset: Annotated[
         str, typer.Option(help="Routes to drive; all: every one.", show_default="every eleventh")
     ] = "",
+    people_model: Annotated[
+        str, typer.Option(help="Model of the people, as for run.", show_default="reactive")
+    ] = "",
 ) -> None:
     """What episodes of the suite habit cost: 30 vehicles, 20 posed people, 10 ambient ones.
 
@@ -146,7 +149,9 @@ def habit(
         bench_habit,
     )
 
-    result = bench_habit(agent=agent, subset=subset or HABIT_SAMPLE, say=say)
+    result = bench_habit(
+        agent=agent, subset=subset or HABIT_SAMPLE, people_model=people_model, say=say
+    )
     if as_json:
         print_json(result.as_dict())
         return

@@ -72,10 +72,11 @@ def run(
     people_model: Annotated[
         str,
         typer.Option(
-            help="How posed people behave: scripted, as in HABIT, or reactive or campus, who look "
-            "and avoid vehicles (experimental)."
+            help="How posed and ambient people behave: reactive and campus people look, wait for "
+            "gaps and avoid vehicles; scripted ones do not react, as in HABIT.",
+            show_default="reactive",
         ),
-    ] = "scripted",
+    ] = "",
     wet_grip: Annotated[
         bool | None,
         typer.Option(

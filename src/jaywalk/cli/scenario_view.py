@@ -31,13 +31,13 @@ def draw_file(file: Path, png: Path, *, server: str, plan_only: bool, motions: s
     from jaywalk.report.scenario_picture import draw_scenario
     from jaywalk.runner.motions import library_of
     from jaywalk.runner.plan import AgentSpec, EpisodeOptions, plan_episodes
-    from jaywalk.scenarios.suite import suite_of_files
+    from jaywalk.scenarios.suite import suite_of_files, with_people_model
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
     from jaywalk.town.town import load_town
 
     dense = check_on_road(read_authored(file))
-    suite = suite_of_files([file])
+    suite = with_people_model(suite_of_files([file]))
     library, digest = ("", "") if plan_only else library_of(suite, motions)
     options = EpisodeOptions(motions=library, motions_sha256=digest)
     (plan,) = plan_episodes(suite, AgentSpec(name="expert"), (1,), options)
@@ -115,7 +115,7 @@ def check_file(
     from jaywalk.runner.motions import library_of
     from jaywalk.runner.plan import EpisodeOptions
     from jaywalk.runner.selection import parse_seeds
-    from jaywalk.scenarios.suite import suite_of_files
+    from jaywalk.scenarios.suite import suite_of_files, with_people_model
     from jaywalk.scenarios.toolbox.form import read_authored
     from jaywalk.scenarios.toolbox.routes import check_on_road
 
@@ -125,7 +125,7 @@ def check_file(
         parse_address(server)
     else:
         check_on_road(read_authored(file))
-    suite = suite_of_files([file])
+    suite = with_people_model(suite_of_files([file]))
     (spec,) = agent_specs(agent, None, None, "")
     item = suite.routes[0]
     # An edited scenario or program is another run, and so is one on another kind of server.

@@ -145,10 +145,9 @@ class DriveEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             if options["route"] not in known:
                 raise UsageError(f"route '{options['route']}': expected one of {', '.join(known)}.")
             number = known.index(options["route"])
-        return EpisodePlan(
-            suite=suite.name,
-            variant=suite.variant,
-            item=suite.routes[number],
+        return EpisodePlan.of_suite(
+            suite,
+            suite.routes[number],
             seed=int(options.get("episode_seed", drawn)),
             agent=AgentSpec(name=AGENT_NAME),
         )

@@ -122,6 +122,8 @@ def what_was_tested(run: ScoredRun, episode: EpisodeScore) -> dict[str, str]:
     except ValueError as problem:
         raise DataError(f"{folder / EPISODE_FILE} is cut off or edited: {problem}.") from problem
     described |= {key: str(entries.get(key, "")) for key in _SAME_TEST}
+    parameters = entries.get("parameters") or {}
+    described["people"] = str(parameters.get("people_model", "scripted"))
     files = entries.get("files", {})
     described["map"] = str(files.get("opendrive", {}).get("sha256", ""))[:12]
     return described

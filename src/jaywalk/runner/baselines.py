@@ -34,7 +34,7 @@ from jaywalk.runner.plan import AgentSpec
 from jaywalk.runner.selection import find_suite, subset_of
 from jaywalk.scenarios.formats.route_xml import parse_routes
 from jaywalk.scenarios.formats.xml_node import Node, format_tree
-from jaywalk.scenarios.suite import Suite, SuiteRoute
+from jaywalk.scenarios.suite import Suite, SuiteRoute, with_people_model
 from jaywalk.town.town import available_towns
 
 LOG_FILE: Final = "LOG.md"
@@ -76,7 +76,7 @@ def suite_of(baseline: Baseline, folder: Path) -> Suite:
         suite = table_suite(folder / run.suite)
     else:
         suite = find_suite(run.suite, run.variant)
-    return subset_of(suite, run.subset)
+    return with_people_model(subset_of(suite, run.subset), run.people_model)
 
 
 def missing_towns(suite: Suite) -> list[str]:

@@ -97,9 +97,7 @@ def photograph_pairs(
 
 
 def _plan(suite: Suite, item: SuiteRoute, seed: int) -> EpisodePlan:
-    return EpisodePlan(
-        suite=suite.name, variant=suite.variant, item=item, seed=seed, agent=AgentSpec(name=_DRIVER)
-    )
+    return EpisodePlan.of_suite(suite, item, seed=seed, agent=AgentSpec(name=_DRIVER))
 
 
 class _Drive:

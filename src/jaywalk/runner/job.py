@@ -21,7 +21,13 @@ from jaywalk.runner._folder import RunLock, missing_plans, note_session, remove_
 from jaywalk.runner._trial import try_agent
 from jaywalk.runner.config import read_config, resolve_config, settle_config
 from jaywalk.runner.local import LocalWorkers, cores
-from jaywalk.runner.plan import AgentSpec, EpisodeOptions, EpisodePlan, plan_episodes
+from jaywalk.runner.plan import (
+    AgentSpec,
+    EpisodeOptions,
+    EpisodePlan,
+    people_parameters,
+    plan_episodes,
+)
 from jaywalk.runner.pool import DEFAULT_RETRIES, Pool, Scorer, Setup, Watcher, Workers
 from jaywalk.runner.progress import Tally
 from jaywalk.runner.selection import check_ids
@@ -170,6 +176,7 @@ def run_request(
     options = {
         **request.overrides,
         **request.episodes.config(),
+        **people_parameters(request.suite.people_model),
         "server": "attached" if request.workers.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)

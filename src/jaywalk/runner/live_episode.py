@@ -43,7 +43,7 @@ from jaywalk.runner._code import code_of_episode
 from jaywalk.runner._record_rows import add_decision, add_route, event_row
 from jaywalk.runner.config import route_digest
 from jaywalk.runner.ending import EGO_REMOVED, EndRules, RouteProgress
-from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.plan import EpisodePlan, people_parameters
 from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.runner.spawning import spawn_actors
 from jaywalk.scenarios.formats.route_xml import WeatherPoint
@@ -329,6 +329,7 @@ class LiveEpisode:
                 "posed": plan.item.posed,
                 "traffic_speed": list(plan.item.traffic_speed),
                 **plan.options.parameters(),
+                **people_parameters(plan.people_model),
                 **_half_of(plan),
             },
             town=plan.item.route.town,

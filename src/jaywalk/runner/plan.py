@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jaywalk.actors.reactive.traits import SCRIPTED
+from jaywalk.actors.reactive.traits import PEOPLE_VERSION, SCRIPTED
 from jaywalk.record.episode import Code
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -43,12 +43,10 @@ class EpisodeChoices:
     Attributes:
         traffic: Who drives the background traffic: ``own`` or ``traffic-manager``.
         motions: Folder of the people's motion library; "" for the default one.
-        people_model: ``scripted``, or how posed people react.
     """
 
     traffic: str = "own"
     motions: str = ""
-    people_model: str = SCRIPTED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,22 +63,27 @@ class EpisodeOptions(EpisodeChoices):
 
     def config(self) -> dict[str, Any]:
         """Part of the run's config; another value needs another run folder."""
-        return {"traffic": self.traffic, "motions": self.motions_sha256} | self._people()
+        return {"traffic": self.traffic, "motions": self.motions_sha256}
 
     def parameters(self) -> dict[str, Any]:
         """Part of each record's parameters."""
         library = f"{Path(self.motions).name} sha256:{self.motions_sha256[:16]}"
-        named = {"traffic": self.traffic, "motions": library if self.motions else ""}
-        return named | self._people()
+        return {"traffic": self.traffic, "motions": library if self.motions else ""}
 
-    def _people(self) -> dict[str, Any]:
-        """Model of posed people; runs with scripted people keep the hashes that they had."""
-        return {} if self.people_model == SCRIPTED else {"people_model": self.people_model}
+
+def people_parameters(model: str) -> dict[str, Any]:
+    """The people model for configs and records; scripted people keep the hashes that they had."""
+    return {} if model == SCRIPTED else {"people_model": f"{model}-{PEOPLE_VERSION}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodePlan:
-    """One episode; equal plans give equal records on the same server."""
+    """One episode; equal plans give equal records on the same server.
+
+    Attributes:
+        people_model: ``scripted``, or how posed and ambient people react.
+        drawn_as: Suite whose name keys the random draws, if it is not ``suite``.
+    """
 
     suite: str
     variant: str
@@ -89,6 +92,20 @@ class EpisodePlan:
     agent: AgentSpec
     options: EpisodeOptions = field(default_factory=EpisodeOptions)
     code: Code = field(default_factory=Code)  # versions of the run; the worker adds its own sources
+    people_model: str = SCRIPTED
+    drawn_as: str = ""
+
+    @classmethod
+    def of_suite(cls, suite: Suite, item: SuiteRoute, **rest: Any) -> EpisodePlan:
+        """Plan an episode on a route of a suite."""
+        return cls(
+            suite=suite.name,
+            variant=suite.variant,
+            item=item,
+            people_model=suite.people_model,
+            drawn_as=suite.scripted_name,
+            **rest,
+        )
 
     @property
     def episode_id(self) -> str:
@@ -105,10 +122,9 @@ def plan_episodes(
 ) -> list[EpisodePlan]:
     """Return all episodes of a run: routes in the suite's order, each with every seed."""
     return [
-        EpisodePlan(
-            suite=suite.name,
-            variant=suite.variant,
-            item=item,
+        EpisodePlan.of_suite(
+            suite,
+            item,
             seed=seed,
             agent=agent,
             options=options or EpisodeOptions(),

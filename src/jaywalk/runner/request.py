@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from jaywalk.actors.reactive.traits import PEOPLE_MODELS, SCRIPTED
 from jaywalk.core.address import parse_address
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.text import suggestion
@@ -26,7 +25,7 @@ from jaywalk.runner.job import RunRequest, WorkerOptions
 from jaywalk.runner.motions import library_of
 from jaywalk.runner.plan import AgentSpec, EpisodeChoices, EpisodeOptions
 from jaywalk.runner.selection import FILES_SUITE, find_suite, first_of, override, subset_of
-from jaywalk.scenarios.suite import Suite
+from jaywalk.scenarios.suite import Suite, with_people_model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +44,7 @@ class RunOptions(EpisodeChoices, WorkerOptions):
     xodr: Path | None = None
     people: int | None = None
     vehicles: int | None = None
+    people_model: str = ""  # as the suite says
     wet_grip: bool | None = None
     agent_config: Path | None = None
     perception: PerceptionLevel | None = None
@@ -66,8 +66,7 @@ def make_requests(
     specs = agent_specs(agents, options.agent_config, options.perception, options.predictor)
     for spec in specs:
         check_remote(spec.name)
-    chosen = _chosen_suite(suite, options)
-    chosen = _with_people_model(chosen, options.people_model)
+    chosen = with_people_model(_chosen_suite(suite, options), options.people_model)
     library, digest = library_of(chosen, options.motions)
     folders = _run_folders(out, suite, specs)
     base = RunRequest(
@@ -147,23 +146,6 @@ def _check_scenarios(suite: Suite) -> None:
     if suite.name.rpartition("/")[2] == FILES_SUITE:
         for spec in (spec for item in suite.routes for spec in item.route.scenarios):
             check_parameters(spec)
-
-
-def _with_people_model(suite: Suite, model: str) -> Suite:
-    """Name a suite after the model of its posed people, so that results are never mixed."""
-    if model == SCRIPTED:
-        return suite
-    if model not in PEOPLE_MODELS:
-        raise UsageError(
-            f"--people-model is '{model}'; expected one of {', '.join(PEOPLE_MODELS)}."
-            + suggestion(model, PEOPLE_MODELS)
-        )
-    if not any(route.posed for route in suite.routes):
-        raise UsageError(
-            f"--people-model: nobody is posed in the suite '{suite.name}'; run habit, or leave it "
-            "out."
-        )
-    return replace(suite, name=f"jaywalk/habit-{model}-v0")
 
 
 def _opendrive(path: Path | None) -> str | None:

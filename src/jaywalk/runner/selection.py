@@ -51,6 +51,8 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
         override(selected, wet_grip=about.wet_grip),
         name=f"{suite.name}/files",
         variant=suite.variant,
+        scripted_name=f"{suite.scripted_name}/files" if suite.scripted_name else "",
+        people_model=suite.people_model,
     )
     return selected if suite.apply_variant is None else suite.apply_variant(selected)
 

@@ -115,7 +115,8 @@ def spawn_actors(
     """
     actors = EpisodeActors(ego=spawn_ego(world, route, f"Route {plan.item.id}"))
     x, y = (float(value) for value in route.position_m[0, :2])
-    seed = derive_seed(plan.seed, "episode", plan.suite, plan.item.pair or plan.item.id)
+    drawn_as = plan.drawn_as or plan.suite
+    seed = derive_seed(plan.seed, "episode", drawn_as, plan.item.pair or plan.item.id)
     network = session.network(key, world)
     manner = DriverSettings(speed_factor=plan.item.traffic_speed)
     actors.traffic = Traffic(session.client, world, seed, STEP_S, manner, network)
@@ -163,7 +164,7 @@ def _spawn_people(
             repertoire,
             seed,
             STEP_S,
-            plan.options.people_model,
+            plan.people_model,
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
         clear += [(*person.a_m, _APART_M) for person in people.people]

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from jaywalk.actors.reactive.traits import CAMPUS_MODEL, PEOPLE_MODELS, REACTIVE, SCRIPTED
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry, Spec
+from jaywalk.core.text import suggestion
 from jaywalk.scenarios.formats.route_xml import Route, ScenarioElement, read_routes
 from jaywalk.scenarios.formats.xml_node import attribute
 
@@ -26,6 +28,7 @@ class SuiteSpec(Spec):
         routes: Number of routes, without a variant.
         wet_grip: Whether wet roads are slippery in it.
         protocol: Protocol under which its results are reported.
+        scripted_version: Version in which nobody reacts to vehicles; 0: there is none.
     """
 
     owner: str = "jaywalk"
@@ -33,11 +36,17 @@ class SuiteSpec(Spec):
     routes: int
     wet_grip: bool = False
     protocol: str = "jaywalk"
+    scripted_version: int = 0
 
     @property
     def id(self) -> str:
-        """Owner, name and version, for example ``jaywalk/smoke-v2``."""
+        """Owner, name and version, for example ``jaywalk/smoke-v3``."""
         return f"{self.owner}/{self.name}-v{self.version}"
+
+    @property
+    def scripted_id(self) -> str:
+        """Id of the version in which nobody reacts; "" if there is none."""
+        return f"{self.owner}/{self.name}-v{self.scripted_version}" if self.scripted_version else ""
 
 
 SUITES: Final[Registry[SuiteSpec]] = Registry("suite", packages=("jaywalk.suites",))
@@ -45,6 +54,7 @@ SUITES: Final[Registry[SuiteSpec]] = Registry("suite", packages=("jaywalk.suites
 MAX_BACKGROUND_ACTORS: Final = 1000  # upper bound for one kind on a route
 _USUAL_SPEED: Final = (0.85, 1.0)
 _SPLIT_NAME: Final = re.compile(r"(Base|Generalization)_(\w+?)_(\d+)")  # Fail2Drive's files
+_VERSION: Final = re.compile(r"(-v\d+)(?=/|$)")
 _SHIFT_OFFSET: Final = 1000  # number of a shift minus that of its base
 PAIRED_SPEED: Final = (1.0, 1.0)  # for pairs, so that the minimum-speed rule is meaningful
 
@@ -70,11 +80,20 @@ class SuiteRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A named, versioned list of routes; a change that can move a score raises the version."""
+    """A named, versioned list of routes; a change that can move a score raises the version.
 
-    name: str  # e.g. "jaywalk/smoke-v2"
+    Attributes:
+        name: For example ``jaywalk/smoke-v3``.
+        scripted_name: Name of the version in which nobody reacts. It also keys the random draws,
+            so that both versions have the same traffic and the same people. "": ``name`` does.
+        people_model: ``scripted``, or how posed and ambient people react.
+    """
+
+    name: str
     routes: tuple[SuiteRoute, ...]
     variant: str = ""
+    scripted_name: str = ""
+    people_model: str = SCRIPTED
     # Applies the variant to routes that are driven instead of those of the suite.
     apply_variant: Callable[[Suite], Suite] | None = None
 
@@ -83,6 +102,35 @@ def load_suite(name: str, variant: str = "") -> Suite:
     """Load a suite by its registered name, e.g. ``smoke``."""
     suite: Suite = SUITES.get(name).load()(variant)
     return suite
+
+
+def with_people_model(suite: Suite, model: str = "") -> Suite:
+    """Return a suite, as it was loaded, in the version of a people model; "": its default.
+
+    By default people react wherever there are any who can: posed or ambient people.
+
+    Raises:
+        UsageError: There is no such model, or nobody who could react.
+    """
+    if model and model not in PEOPLE_MODELS:
+        raise UsageError(
+            f"--people-model is '{model}'; expected one of {', '.join(PEOPLE_MODELS)}."
+            + suggestion(model, PEOPLE_MODELS)
+        )
+    versioned = bool(suite.scripted_name)
+    about = any(item.posed or item.people for item in suite.routes)
+    chosen = model or (REACTIVE if versioned or about else SCRIPTED)
+    if chosen != SCRIPTED and not (versioned or about):
+        raise UsageError(
+            f"--people-model is '{model}', but nobody is about in the suite '{suite.name}'; give "
+            "--people, or leave it out."
+        )
+    name = suite.name
+    if versioned and chosen == SCRIPTED:
+        name = suite.scripted_name
+    elif versioned and chosen == CAMPUS_MODEL:
+        name = _VERSION.sub(rf"-{CAMPUS_MODEL}\1", name)
+    return replace(suite, name=name, people_model=chosen)
 
 
 def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from jaywalk.actors.reactive.traits import REACTIVE
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.scenarios.catalogue import shift_classes
 from jaywalk.scenarios.formats.route_xml import Route, read_routes
@@ -23,7 +24,8 @@ SHIFT_OFFSET: Final = 1000
 VARIANTS: Final = ("base", "shift")
 SPEC: Final = SuiteSpec(
     name="fail2drive",
-    version=2,
+    version=3,
+    scripted_version=2,
     summary=(
         "100 pairs of routes over the three towns, 17 classes of shift; variants base and shift"
     ),
@@ -62,7 +64,13 @@ def load(variant: str = "") -> Suite:
     items = with_partners([_item(route) for route in read_routes(FILE).routes])
     prefix = {"base": "Base_", "shift": "Generalization_"}.get(variant, "")
     kept = tuple(item for item in items if item.id.startswith(prefix))
-    return Suite(name=SPEC.id, routes=kept, variant=variant)
+    return Suite(
+        name=SPEC.id,
+        routes=kept,
+        variant=variant,
+        scripted_name=SPEC.scripted_id,
+        people_model=REACTIVE,
+    )
 
 
 def _item(route: Route) -> SuiteRoute:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jaywalk.actors.crowd.places import near_route, on_right
 from jaywalk.actors.posed.repertoire import split_variant
+from jaywalk.actors.reactive.traits import REACTIVE
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.geometry.path import arc_lengths, points_at
@@ -168,7 +169,8 @@ def _fast_lanes(town: Town) -> set[tuple[int, int]]:
 FILE: Final = Path(__file__).parent / "data" / "habit.xml"  # keypoints and names of weathers only
 SPEC: Final = SuiteSpec(
     name="habit",
-    version=2,
+    version=3,
+    scripted_version=2,
     summary=(
         "110 routes over the three towns, 20 people posed by real motions and 10 ambient ones each"
     ),
@@ -196,7 +198,12 @@ def load(variant: str = "") -> Suite:
     ]
     return with_variant_weather(
         Suite(
-            name=SPEC.id, routes=tuple(routes), variant=variant, apply_variant=with_variant_weather
+            name=SPEC.id,
+            routes=tuple(routes),
+            variant=variant,
+            scripted_name=SPEC.scripted_id,
+            people_model=REACTIVE,
+            apply_variant=with_variant_weather,
         )
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from jaywalk.actors.reactive.traits import REACTIVE
 from jaywalk.core.errors import UsageError
 from jaywalk.scenarios.formats.route_xml import read_routes
 from jaywalk.scenarios.suite import SUITES, Suite, SuiteRoute, SuiteSpec
@@ -15,7 +16,8 @@ _TRAFFIC_SPEED: Final = (0.65, 0.75)  # as CARLA's Traffic Manager: 30 % below t
 
 SPEC: Final = SuiteSpec(
     name="smoke",
-    version=2,
+    version=3,
+    scripted_version=2,
     summary="12 short routes over the three towns, every first scenario",
     target=f"{__name__}:load",
     towns=("Harbour", "Orchard", "Ridge"),
@@ -31,6 +33,8 @@ def load(variant: str = "") -> Suite:
         raise UsageError(f"The suite smoke has no variant '{variant}'; leave --variant out.")
     return Suite(
         name=SPEC.id,
+        scripted_name=SPEC.scripted_id,
+        people_model=REACTIVE,
         routes=tuple(
             SuiteRoute(
                 id=path.stem,

@@ -7,8 +7,6 @@ import pytest
 
 from jaywalk.actors.posed._detour import NO_OBSTACLES
 from jaywalk.actors.posed._reacting import CrossingWalk, crossing_path
-from jaywalk.core.errors import UsageError
-from jaywalk.runner.request import RunOptions, make_requests
 from jaywalk.town.walkways import CROSSWALK, ROAD, SIDE, SIDEWALK, Tiling, WalkGrid
 
 CELL_M = 0.25
@@ -58,25 +56,3 @@ def test_a_new_path_still_leads_by_way_of_the_kerb() -> None:
     assert walk.reroute(grid, NO_OBSTACLES, 3.0, 4.0)
     assert np.hypot(*(walk.path - (9.0, 5.0)).T).min() < 0.3
     assert walk.reroutes == 1
-
-
-@pytest.mark.parametrize(
-    ("suite", "model", "words"),
-    [
-        ("habit", "reactiv", ("reactiv", "scripted, reactive, campus", "Did you mean 'reactive'?")),
-        ("smoke", "reactive", ("nobody is posed", "run habit")),
-    ],
-)
-def test_unfit_people_models_are_refused(suite: str, model: str, words: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError) as refusal:
-        make_requests(suite, "bold", RunOptions(people_model=model))
-    assert all(word in str(refusal.value) for word in words)
-
-
-def test_results_of_reacting_people_are_never_mixed_with_scripted_ones() -> None:
-    scripted = make_requests("habit", "bold", RunOptions())[0]
-    reactive = make_requests("habit", "bold", RunOptions(people_model="reactive"))[0]
-    assert scripted.suite.name == "jaywalk/habit-v2"
-    assert reactive.suite.name != scripted.suite.name
-    assert "people_model" not in scripted.episodes.config()
-    assert reactive.episodes.config()["people_model"] == "reactive"

@@ -53,9 +53,9 @@ def test_suites_come_by_name_or_from_files(tmp_path, monkeypatch):
     assert ids(find_suite("files", routes=str(tmp_path / "*.xml"))) == ["one-7", "two-7"]
     (tmp_path / "smoke").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert find_suite("smoke").name == "jaywalk/smoke-v2"
+    assert find_suite("smoke").name == "jaywalk/smoke-v3"
     other = find_suite("smoke", routes=str(tmp_path / "one.xml"))
-    assert (ids(other), other.name) == (["one-7"], "jaywalk/smoke-v2/files")
+    assert (ids(other), other.name) == (["one-7"], "jaywalk/smoke-v3/files")
     assert other.routes[0].vehicles == find_suite("smoke").routes[0].vehicles > 0
     assert ids(find_suite(str(tmp_path), routes="tw*")) == ["two-7"]
     with pytest.raises(UsageError, match="matches no route"):

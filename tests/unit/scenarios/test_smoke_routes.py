@@ -28,7 +28,7 @@ def planners() -> dict[str, RoutePlanner]:
 
 
 def test_twelve_routes_in_three_towns():
-    assert SUITE.name == "jaywalk/smoke-v2"
+    assert SUITE.name == "jaywalk/smoke-v3"
     towns = [item.route.town for item in SUITE.routes]
     assert {town: towns.count(town) for town in towns} == {"Harbour": 4, "Orchard": 5, "Ridge": 3}
     assert len({item.id for item in SUITE.routes}) == 12

@@ -16,8 +16,9 @@ from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.seeds import derive_seed, stream
 
 # Models of posed people: HABIT's protocol, road traffic, and negotiators as on a campus.
-SCRIPTED: Final = "scripted"
-PEOPLE_MODELS: Final = (SCRIPTED, "reactive", "campus")
+SCRIPTED, REACTIVE, CAMPUS_MODEL = "scripted", "reactive", "campus"
+PEOPLE_MODELS: Final = (SCRIPTED, REACTIVE, CAMPUS_MODEL)
+PEOPLE_VERSION: Final = 1  # of the models of reacting people; records name it
 
 # Attention of a person.
 ATTENTIVE, GLANCING, PHONE, OBLIVIOUS = 0, 1, 2, 3
@@ -114,7 +115,7 @@ class ReactionSettings(NamedTuple):
 CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
 """Negotiators as on the campus of DUT, who count on drivers."""
 
-PRESETS: Final = {"reactive": ReactionSettings(), "campus": CAMPUS}
+PRESETS: Final = {REACTIVE: ReactionSettings(), CAMPUS_MODEL: CAMPUS}
 """Parameters by the name of the people model."""
 
 

@@ -45,6 +45,7 @@ class BaselineRun(_Part):
         agent_version: Version of the agent at acceptance.
         arguments: Arguments of the agent.
         subset: Route ids as for ``--subset``; "" for all.
+        people_model: As for ``--people-model``; "" as the routes say.
         requires: Towns that are not part of Jaywalk.
     """
 
@@ -56,6 +57,7 @@ class BaselineRun(_Part):
     seeds: list[int] = Field(min_length=1)
     subset: str = ""
     variant: str = ""
+    people_model: str = ""
     requires: list[str] = Field(default_factory=list)
 
 

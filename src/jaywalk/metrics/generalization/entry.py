@@ -111,7 +111,7 @@ def _known(entry: Entry, table: Mapping[str, Any]) -> list[str]:
     if not _BENCHMARK.fullmatch(entry.benchmark):
         problems.append(
             f"benchmark: is {reprlib.repr(entry.benchmark)}, expected '{PUBLIC}' (the published "
-            "routes) or a suite as in jaywalk/fail2drive-v2"
+            "routes) or a suite as in jaywalk/fail2drive-v3"
         )
     if entry.protocol != PROTOCOL:
         problems.append(f"protocol: is {reprlib.repr(entry.protocol)}, expected '{PROTOCOL}'")
