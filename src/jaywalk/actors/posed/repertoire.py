@@ -59,6 +59,7 @@ _CHANGES: Final[dict[str, dict[str, Any]]] = {
     "left": {"side": "left"},
     "right": {"side": "right"},
     "children": {"children": 1.0},
+    "oblivious": {"oblivious": 1.0},
 }
 WEATHER_VARIANTS: Final = ("night", "rain")
 VARIANTS: Final = (*_CHANGES, *WEATHER_VARIANTS)
