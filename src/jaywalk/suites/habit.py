@@ -183,7 +183,7 @@ SUITES.register(SPEC)
 
 
 def load(variant: str = "") -> Suite:
-    """Load the suite; variants: idle, left, right, children, oblivious, night, rain, joined by commas."""
+    """Load the suite; variants, joined by commas: those of ``split_variant``."""
     split_variant(variant)
     routes = [
         SuiteRoute(
