@@ -13,11 +13,12 @@ import numpy as np
 
 from jaywalk.server.sensors._mesh import Look
 from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
+from jaywalk.server.sensors.models.vehicles import parked_car_look, vehicle_look
 
 __all__ = ["ActorLook", "Body", "Motion", "actor_look", "scenery_look"]
 
-_ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = ()
-_SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = ()
+_ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = (vehicle_look,)
+_SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = (parked_car_look,)
 
 
 def actor_look(body: Body) -> ActorLook | None:
