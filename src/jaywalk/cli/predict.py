@@ -9,6 +9,7 @@ import typer
 
 from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
 from jaywalk.cli.predict_learn import ablate, export, train
+from jaywalk.cli.predict_truth import truth
 from jaywalk.core.errors import UsageError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ Source = Annotated[str, typer.Option(help="Only this source of the data, e.g. ci
 app.command()(export)
 app.command()(train)
 app.command()(ablate)
+app.command()(truth)
 
 
 @app.command()
@@ -115,7 +117,7 @@ def evaluate(
     from jaywalk.forecasting.splits import of_split
     from jaywalk.forecasting.windows import build_windows
 
-    models, files = _models(predictors or ready_names())
+    models, files = plugged_models(predictors or ready_names())
     table = open_data(data, format_name, source)
     if split:
         table = of_split(table, split)
@@ -170,7 +172,7 @@ def evaluate(
     finish(pictures, " ".join([*again, "--json"]))
 
 
-def _models(names: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def plugged_models(names: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Predictors by the name that results use, and path and digest of those from files."""
     from jaywalk.forecasting.learning import judging
     from jaywalk.forecasting.predictors.plugged import (

@@ -277,7 +277,12 @@ class ReactiveActivities(Activities):
         """Traits of a person and the key of the noise, for the record."""
         k = person.placed.role.number
         values = {name: column[k].item() for name, column in self.model.traits._asdict().items()}
-        return {"traits": values, "noise_key": self.model.key}
+        role = person.placed.role
+        return {
+            "traits": values,
+            "noise_key": self.model.key,
+            "clip_mps": self._speed_of(role.carry or role.clip),
+        }
 
     def reactions(self) -> dict[str, Any]:
         """What the people perceive and decide now, for the record."""

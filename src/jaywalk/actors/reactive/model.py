@@ -10,6 +10,7 @@ Nothing here draws from a shared generator: random numbers are hashes of seed, p
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -132,9 +133,12 @@ class ReactionModel:
             blocker: (b, 6) standing vehicles and tall props that hide what is behind them.
             other: (p, 4) people who are not controlled here: x, y, vx, vy.
         """
+        self.react(ids, self._cars.update(ids, vehicle), blocker, other)
+
+    def react(self, ids: IntArray, car: FloatArray, blocker: FloatArray, other: FloatArray) -> None:
+        """Advance all active people by one tick, among vehicles (k, 10) as they perceive them."""
         rows, settings = self.rows, self.settings
         time_s = self._tick * self.delta_s
-        car = self._cars.update(ids, vehicle)
         see(
             self.key,
             self._tick,
@@ -162,6 +166,24 @@ class ReactionModel:
         choose(self.key, self._tick, time_s, rows, self.traits, settings, other, self.grid, every)
         last_resort(time_s, rows, self.traits, settings)
         self._tick += 1
+
+    def fork(self, keys: IntArray) -> tuple[list[ReactionModel], Reactions, VehicleMemory]:
+        """Return copies that go on from here with other noise.
+
+        Returns:
+            One model for each key, the rows of all of them with one more dimension in front (the
+            rows of each model are views of these), and a copy of what is known of the vehicles,
+            which the copies share: pass its rows to :meth:`react`.
+        """
+        kept: dict[int, Any] = {id(part): part for part in (self.grid, self.traits, self.rows)}
+        stack = Reactions(*[np.stack([column] * len(keys)) for column in self.rows])
+        models = []
+        for number, key in enumerate(keys.tolist()):
+            model = copy.deepcopy(self, dict(kept))
+            model.key = key
+            model.rows = Reactions(*[column[number] for column in stack])
+            models.append(model)
+        return models, stack, copy.deepcopy(self._cars)
 
     def recorded(self, ids: IntArray, gaze_rad: FloatArray | None = None) -> dict[str, Any]:
         """Perception and decisions of the active people, by the names of ``record``'s ``Reacting``.
