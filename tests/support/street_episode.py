@@ -7,6 +7,7 @@ left-handed frame); a parked car stands in the lane at x = 110 m; a person cross
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def write_street(
     clip: str = "",
     parked_m: tuple[float, float, float] = (PARKED_X_M, LANE_Y_M, 1.5),
     age: str = "",
+    notes: Iterable[tuple[int, dict[str, Any]]] = (),
     **episode: Any,
 ) -> Path:
     """Write the episode into a run folder; returns its own folder.
@@ -72,6 +74,7 @@ def write_street(
         clip: What the person is posed by, a second long and looped.
         parked_m: Place and height of the parked car.
         age: Of the person, such as ``child``.
+        notes: Ticks and details of notes on the person, as posed people announce them.
     """
     files = {"opendrive": SharedFiles(run).add(street_xodr().encode(), ".xodr")}
     folder = run / "episodes" / name
@@ -110,6 +113,15 @@ def write_street(
             other_speed_mps=1.5,
             closing_mps=SPEED_MPS,
         )
+        for tick, detail in notes:
+            writer.add_event(
+                tick=tick,
+                kind="note",
+                source="scenario",
+                name="habit",
+                actor=PERSON,
+                detail_json=json.dumps(detail),
+            )
         values = {"town": "street", "ego_actor": EGO, "files": files if with_map else {}}
         writer.finish(Episode(episode_id=name, **(values | episode)))
     return folder
