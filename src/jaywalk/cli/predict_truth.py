@@ -52,7 +52,7 @@ def truth(
 
     Example: jaywalk predict truth runs/habit-cruise --episode habit-001-s1 -o truth.parquet
 
-    Example: jaywalk predict truth runs/habit-cruise --predictor mine.py --predictor constant-velocity
+    Example: jaywalk predict truth runs/habit-cruise --predictor constant-velocity --every 1
     """
     from jaywalk.core.files import write_whole
     from jaywalk.record.episode import canonical_json

@@ -176,12 +176,12 @@ class ReactionModel:
             which the copies share: pass its rows to :meth:`react`.
         """
         kept: dict[int, Any] = {id(part): part for part in (self.grid, self.traits, self.rows)}
-        stack = Reactions(*[np.stack([column] * len(keys)) for column in self.rows])
-        models = []
+        columns: list[Any] = [np.stack([column] * len(keys)) for column in self.rows]
+        stack, models = Reactions(*columns), []
         for number, key in enumerate(keys.tolist()):
             model = copy.deepcopy(self, dict(kept))
             model.key = key
-            model.rows = Reactions(*[column[number] for column in stack])
+            model.rows = Reactions(*[column[number] for column in columns])
             models.append(model)
         return models, stack, copy.deepcopy(self._cars)
 
