@@ -131,6 +131,7 @@ PINNED = {
         "record_hash",
         "remove_unfinished",
     ],
+    "rendering": ["RecordedWorld", "ReplayCamera"],
     "report": ["Comparison", "compare_runs", "write_film", "write_page", "write_still"],
     "rollouts": ["RolloutRequest", "read_cases", "run_rollouts"],
     "runner": [

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jaywalk.cli.output import AsValue, finish, print_json, say
+
+if TYPE_CHECKING:
+    from jaywalk.rendering.driver_view import DriverViews
 
 _MEGABYTE = 1_000_000
 
@@ -38,6 +41,9 @@ def report(
         Path | None,
         typer.Option(help="Motion library of the people, for animations, if not ours."),
     ] = None,
+    views: Annotated[
+        bool, typer.Option(help="Render what the driver saw at the moment of each failure.")
+    ] = True,
     as_json: AsValue = False,
 ) -> None:
     """Write one HTML file with figures, failures, pictures and replays; it needs no network.
@@ -62,6 +68,7 @@ def report(
         motions=motions,
         people=scored if choice.protocol == HARM_PROTOCOL else score_folders(runs, HARM_PROTOCOL),
         reason=choice.reason,
+        view=_driver_views(motions) if views else None,
     )
     size = output.stat().st_size
     complete = all(run.score.is_complete for run in scored)
@@ -83,3 +90,12 @@ def report(
         [f"{output} ({size / _MEGABYTE:.1f} MB{state})"],
         f"open {output} in a browser, or: jaywalk replay {runs[0]} EPISODE --mp4 FILE",
     )
+
+
+def _driver_views(motions: Path | None) -> DriverViews | None:
+    """Return the renderer of the driver's views; None without the extras that it needs."""
+    try:
+        from jaywalk.rendering.driver_view import DriverViews
+    except ImportError:
+        return None
+    return DriverViews(motions)

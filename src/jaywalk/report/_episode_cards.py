@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -34,6 +34,9 @@ _SEEN_M: Final = 75.0  # bodies farther from the ego are not drawn
 _MAP_REACH_M: Final = 70.0
 _CM: Final = 100.0
 _MAP_UNITS: Final = 20.0  # per metre: 5 cm
+
+#: Renders what the driver of a record sees at a game time, as JPEG; empty: it cannot be rendered.
+DriverView = Callable[[Record, float], bytes]
 
 
 def pack(value: Any) -> str:
@@ -212,6 +215,7 @@ class EpisodeCard:
     picture: str = ""
     picture_words: str = ""
     moment_s: float = math.nan
+    view: str = ""  # the driver's view of the moment, as a data URI
     series: str = ""
     replay: str = ""  # packed
     map_key: str = ""
@@ -250,8 +254,17 @@ class Cards:
     left_out: int  # records that were not drawn, to keep the page small
 
 
-def make_cards(runs: Sequence[ScoredRun], labels: Sequence[str], most: int) -> Cards:
-    """Cards in order of scenario, seed and run; failures are drawn first if there are too many."""
+def make_cards(
+    runs: Sequence[ScoredRun], labels: Sequence[str], most: int, view: DriverView | None = None
+) -> Cards:
+    """Cards in order of scenario, seed and run; failures are drawn first if there are too many.
+
+    Args:
+        runs: The runs.
+        labels: Of the runs.
+        most: Episodes to draw.
+        view: Renders the driver's view of failed episodes.
+    """
     bare = sorted(_bare_cards(runs, labels), key=lambda c: (c.scenario, c.score.seed or 0, c.run))
     with_record = [card for card in bare if runs[card.run].episode_folder(card.score) is not None]
     drawn = {c.key for c in sorted(with_record, key=lambda card: card.score.success)[:most]}
@@ -268,10 +281,17 @@ def make_cards(runs: Sequence[ScoredRun], labels: Sequence[str], most: int) -> C
         record = open_record(folder)
         scene = read_scene(record)
         key = _plan_key(record, plans)
-        finished.append(_drawn(card, scene, key, plans.get(key)))
+        shown = _drawn(card, scene, key, plans.get(key))
+        if view is not None and not card.score.success:
+            shown = replace(shown, view=_data_uri(view(record, shown.moment_s)))
+        finished.append(shown)
         scenes_of.setdefault(key, []).append(scene)
     maps = {key: pack(map_data(plan.cut(map_area(scenes_of[key])))) for key, plan in plans.items()}
     return Cards(cards=tuple(finished), maps=maps, left_out=len(with_record) - len(drawn))
+
+
+def _data_uri(picture: bytes) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(picture).decode()}" if picture else ""
 
 
 def _bare_cards(runs: Sequence[ScoredRun], labels: Sequence[str]) -> Iterator[EpisodeCard]:

@@ -16,7 +16,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.metrics.driving.inspected import inspection_of
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.metrics.driving.protocols import protocol_version
-from jaywalk.report._episode_cards import Cards, EpisodeCard, make_cards
+from jaywalk.report._episode_cards import Cards, DriverView, EpisodeCard, make_cards
 from jaywalk.report._generalization import gap_view
 from jaywalk.report._habit_section import habit_view
 from jaywalk.report._series import GAP_MARGIN_M, GAP_REACH_M, TTC_HORIZON_S
@@ -50,6 +50,7 @@ def build_page(
     motions: Path | None = None,
     people: Sequence[ScoredRun] = (),
     reason: str = "",
+    view: DriverView | None = None,
 ) -> str:
     """The whole page as text.
 
@@ -62,13 +63,14 @@ def build_page(
         people: The same runs under the protocol that harm to people is counted by; not needed if
             ``runs`` are scored under it.
         reason: Why the page has its protocol, in words.
+        view: Renders what the driver of a failed episode saw; None: only maps.
     """
     if not runs:
         raise UsageError("Nothing to report: give one or more runs.")
     labels = run_labels([run.score for run in runs])
     summaries = [summarise(run.score, label) for run, label in zip(runs, labels, strict=True)]
     comparison = compare_runs(runs, allow_mixed=allow_mixed) if len(runs) > 1 else None
-    cards = make_cards(runs, labels, most_episodes)
+    cards = make_cards(runs, labels, most_episodes, view)
     counted = runs if runs[0].score.protocol == HARM_PROTOCOL else people
     harms = [harm_of(run) for run in counted]
     environment = _environment()

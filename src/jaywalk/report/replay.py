@@ -299,10 +299,10 @@ def find_episode(run: Path, name: str) -> Record:
     raise UsageError(f"'{run}' has no episode '{name}'. It has: {known}{more}.")
 
 
-def frame_rows(scene: Scene) -> list[int]:
+def film_rows(time_s: FloatArray) -> list[int]:
     """Rows that become frames: as many as 20 a second of game time, at real speed."""
-    n = len(scene.time_s)
-    step = float(np.median(np.diff(scene.time_s))) if n > 1 else 1.0 / FRAMES_PER_S
+    n = len(time_s)
+    step = float(np.median(np.diff(time_s))) if n > 1 else 1.0 / FRAMES_PER_S
     stride = max(1, round(1.0 / (FRAMES_PER_S * max(step, 1e-6))))
     return list(range(0, n, stride))
 
@@ -310,7 +310,7 @@ def frame_rows(scene: Scene) -> list[int]:
 def write_film(record: Record, path: Path, progress: Callable[[float], None]) -> int:
     """Write an episode as MP4 in real time; returns the number of frames."""
     scene, stage = _prepare(record)
-    rows = frame_rows(scene)
+    rows = film_rows(scene.time_s)
     step = float(np.median(np.diff(scene.time_s[rows]))) if len(rows) > 1 else 1.0 / FRAMES_PER_S
     with FilmEncoder(path, Fraction(1.0 / step).limit_denominator(1000)) as encoder:
         for done, row in enumerate(rows, start=1):
@@ -334,13 +334,19 @@ def write_still(record: Record, path: Path, time_s: float | None) -> tuple[float
     else:
         if not scene.time_s[0] <= time_s <= scene.time_s[-1]:
             raise UsageError(
-                f"--time {time_s:g} is outside of the episode, which lasts from "
+                f"--at {time_s:g} is outside of the episode, which lasts from "
                 f"{scene.time_s[0]:g} to {scene.time_s[-1]:g} s."
             )
         row = scene.row_at(time_s)
         words = f"{scene.time_s[row]:.1f} s"
     imsave(claim(path), stage.draw(row), format="png")
     return float(scene.time_s[row]), words
+
+
+def critical_time_s(record: Record) -> float:
+    """Game time of the first contact, else of the closest call."""
+    scene = read_scene(record)
+    return moment_of(None, scene, ego_series(scene)).time_s
 
 
 def _prepare(record: Record) -> tuple[Scene, ReplayCanvas]:

@@ -244,6 +244,21 @@ def test_pages_stay_small(runs, page):
     assert len(page) < 150_000 + 6 * 40_000
 
 
+def test_failures_show_what_the_driver_saw(runs):
+    asked = []
+
+    def view(record, time_s):
+        asked.append((record.episode.episode_id, time_s))
+        return b"picture" if record.episode.episode_id == "a-s1" else b""
+
+    page = build_page(runs[:1], view=view)
+    read(page)
+    moment_s = pytest.approx((HIT_TICK - 1) * 0.05)
+    assert asked == [("a-s1", moment_s), ("b-s1", moment_s)]  # "c" succeeded
+    assert page.count("data:image/jpeg;base64,cGljdHVyZQ==") == 1  # "b" could not be rendered
+    assert "img-src data:" in page
+
+
 def test_one_run_has_no_comparison(runs):
     page = build_page(runs[:1])
     read(page)

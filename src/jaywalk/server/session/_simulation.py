@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -117,6 +118,7 @@ class Simulation:
         seed: int = 0,
         speed_limits: str = "auto",
         wet_grip: bool = False,
+        actor_ids: Iterator[int] | None = None,
     ) -> None:
         """Start in a town.
 
@@ -126,6 +128,7 @@ class Simulation:
             seed: Run seed of sensor noise.
             speed_limits: ``road`` (from road records), ``carla`` (30 km/h) or ``auto``.
             wet_grip: Wet roads are slippery. CARLA's weather does not change physics.
+            actor_ids: Ids of new actors; by default 1, 2, ...
         """
         self.seed = seed
         self._wet_grip = wet_grip
@@ -134,7 +137,7 @@ class Simulation:
         self.street_lights_changed = False
         self.library = BlueprintLibrary()
         self._speed_limits = speed_limits
-        self._actor_ids = itertools.count(1)
+        self._actor_ids = itertools.count(1) if actor_ids is None else actor_ids
         self._publisher = publisher
         self._packer = SnapshotPacker()
         self._kept_town: Town | None = None

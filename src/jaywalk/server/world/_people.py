@@ -108,6 +108,13 @@ class WalkerBodies:
         person.pending.clear()
         person.override.capture(self._animated(person, columns, time_s))
 
+    def show(self, actor_id: int, pose: FloatArray | None) -> None:
+        """Show a pose (bones, 7) in place of the animation; None: the animation."""
+        person = self._people[actor_id]
+        person.pending.clear()
+        person.override.snapshot = pose
+        person.override.weight = 0.0 if pose is None else 1.0
+
     def bones(self, actor_id: int, columns: ActorColumns, time_s: float) -> BoneTransforms:
         """Return the transforms of every bone as displayed."""
         person = self._people[actor_id]

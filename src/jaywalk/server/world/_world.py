@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.core.units import RAD_TO_DEG
 from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
@@ -451,13 +452,21 @@ class World:
         old = self.open_doors.get(actor.id, 0)
         self.open_doors[actor.id] = old | bits if is_open else old & ~bits
 
-    def _roll(self, delta_s: float) -> None:
-        columns = self.columns
-        rolled = np.zeros(len(columns.table))
+    def _all_rolled_m(self) -> FloatArray:
+        rolled = np.zeros(len(self.columns.table))
         rolled[: len(self._rolled_m)] = self._rolled_m
+        return rolled
+
+    def _roll(self, delta_s: float) -> None:
+        columns, rolled = self.columns, self._all_rolled_m()
         along = columns.vx * np.cos(columns.yaw) + columns.vy * np.sin(columns.yaw)
         self._rolled_m = np.where(columns.id == 0, 0.0, rolled + along * delta_s)
 
     def rolled_m(self, row: int) -> float:
         """Way of an actor along its own axis since its spawn, for wheels; backwards negative."""
         return float(self._rolled_m[row]) if row < len(self._rolled_m) else 0.0
+
+    def set_rolled_m(self, row: int, way_m: float) -> None:
+        """Set the way of an actor whose motion is not simulated."""
+        self._rolled_m = self._all_rolled_m()
+        self._rolled_m[row] = way_m
