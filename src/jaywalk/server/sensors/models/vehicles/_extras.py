@@ -71,10 +71,8 @@ def _police_livery(out: Surfaces, shell: Shell) -> None:
 def _search_lamp(out: Surfaces, shell: Shell) -> None:
     if shell.level:
         return
-    f = shell.cowl + 0.2 * (shell.shape.roof_front[0] - shell.cowl)
     x, y, z = shell.screen(-1.0, 0.25)
     out.bar((x - 0.05, y - 0.02, z), (x + 0.05, y - 0.02, z), 0.06, M.CHROME, sides=8)
-    del f
 
 
 def _rails(out: Surfaces, shell: Shell) -> None:

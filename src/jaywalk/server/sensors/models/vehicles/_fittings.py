@@ -71,18 +71,17 @@ def side_patch(
     out.grid(points, material, mirror=True, outward=(0.0, 1.0, 0.0), part=part)
 
 
-def add_face(out: Surfaces, shell: Shell, face: Face) -> None:
-    """Add lamps, grille, intake, bumpers and plates."""
+def add_face(out: Surfaces, shell: Shell, face: Face, *, rear: bool = True) -> None:
+    """Add lamps, grille, intake, bumpers and plates; without ``rear``, those of the front only."""
+    ends = (False, True) if rear else (False,)
     low, high = shell.shape.clearance_m, shell.belt(shell.first)
     tall = high - low
     level = shell.level
     if level < 2 and face.bumper != M.PAINT:
-        for rear in (False, True):
-            end_patch(
-                out, shell, (0.0, 1.0, 0.12, 0.40), face.bumper, rear=rear, lift=0.03, steps=4
-            )
-            f = shell.last if rear else shell.first
-            run = (f - 0.028, f) if rear else (f, f + 0.028)
+        for aft in ends:
+            end_patch(out, shell, (0.0, 1.0, 0.12, 0.40), face.bumper, rear=aft, lift=0.03, steps=4)
+            f = shell.last if aft else shell.first
+            run = (f - 0.028, f) if aft else (f, f + 0.028)
             z0, z1 = low + 0.12 * tall, low + 0.40 * tall
             side_patch(out, shell, (*run, z0, z1), face.bumper, lift=0.03)
     if face.grille[1] > 0.0:
@@ -97,11 +96,12 @@ def add_face(out: Surfaces, shell: Shell, face: Face) -> None:
     if face.intake[1] > 0.0 and level < 2:
         end_patch(out, shell, face.intake, M.BLACK, lift=0.034 if face.bumper != M.PAINT else 0.012)
     _add_head_lamps(out, shell, face)
-    _add_tail_lamps(out, shell, face)
-    for rear in (False, True):
-        s = face.plate[1 if rear else 0]
+    if rear:
+        _add_tail_lamps(out, shell, face)
+    for aft in ends:
+        s = face.plate[1 if aft else 0]
         if s:
-            _add_plate(out, shell, s, rear=rear)
+            _add_plate(out, shell, s, rear=aft)
 
 
 def _add_head_lamps(out: Surfaces, shell: Shell, face: Face) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaywalk.server.sensors._mesh import LEVELS, Look, Mesh, Model
+from jaywalk.server.sensors._mesh import LEVELS, Look, Model
 from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion, PosePart
 from jaywalk.server.sensors.models.vehicles._cars import CARS
 from jaywalk.server.sensors.models.vehicles._extras import EXTRAS
@@ -22,29 +22,31 @@ from jaywalk.server.sensors.models.vehicles._fittings import (
 )
 from jaywalk.server.sensors.models.vehicles._kinds import CarSpec
 from jaywalk.server.sensors.models.vehicles._shell import Shell
-from jaywalk.server.sensors.models.vehicles._surfaces import DOORS, PARTS, WHEELS, Surfaces, fitted
+from jaywalk.server.sensors.models.vehicles._surfaces import (
+    DOORS,
+    PARTS,
+    WHEELS,
+    Joints,
+    Surfaces,
+    fitted,
+)
+from jaywalk.server.sensors.models.vehicles._trucks import TRUCKS, build_truck
 from jaywalk.server.sensors.models.vehicles._vans import VANS
 
 _SPECS: Final = {**CARS, **VANS}
+_STEEL: Final = (156, 159, 163)
 _OPEN_RAD: Final = math.radians(62.0)
 Half = tuple[float, float, float]
-
-
-class Joints(NamedTuple):
-    """Places about which parts turn, in the frame of the vehicle."""
-
-    wheels: tuple[tuple[float, float, float], ...]  # middles, in the order of ``WHEELS``
-    steered: int  # how many of them, from the first
-    hinges: tuple[tuple[float, float], ...]  # x and y, in the order of ``DOORS``
 
 
 def vehicle_look(body: Body) -> ActorLook | None:
     """Return the look of a vehicle; None for other actors."""
     name = body.type_id.removeprefix("vehicle.")
-    if name == body.type_id or name not in _SPECS:
+    if name == body.type_id or (name not in _SPECS and name not in TRUCKS):
         return None
     model, joints = _model(name, body.half_m, body.centre_m[0])
-    look = Look(model, colors=((0, body.color),), parts=PARTS)
+    color = _STEEL if "color" not in body.attributes and name == "tesla.cybertruck" else body.color
+    look = Look(model, colors=((0, color),), parts=PARTS)
     return ActorLook(look, _pose(joints))
 
 
@@ -56,11 +58,21 @@ def parked_car_look(item: np.void, index: int) -> Look | None:
 
 @cache
 def _model(name: str, half_m: Half, middle_m: float) -> tuple[Model, Joints]:
-    levels = [_car_level(_SPECS[name], half_m, middle_m, level) for level in range(LEVELS)]
-    return Model(tuple(mesh for mesh, _ in levels)), levels[0][1]
+    low, high = (
+        (middle_m - half_m[0], -half_m[1], 0.0),
+        (middle_m + half_m[0], half_m[1], 2.0 * half_m[2]),
+    )
+    levels = []
+    for level in range(LEVELS):
+        if name in TRUCKS:
+            out, joints = build_truck(name, half_m, middle_m, level)
+        else:
+            out, joints = _build_car(_SPECS[name], half_m, middle_m, level)
+        levels.append(fitted(out.mesh(), low, high))
+    return Model(tuple(levels)), joints
 
 
-def _car_level(spec: CarSpec, half_m: Half, middle_m: float, level: int) -> tuple[Mesh, Joints]:
+def _build_car(spec: CarSpec, half_m: Half, middle_m: float, level: int) -> tuple[Surfaces, Joints]:
     front, rear = middle_m + half_m[0] - spec.before_m, middle_m - half_m[0] + spec.behind_m
     wide = half_m[1] - spec.shape.mirror_m
     shell = Shell(spec.shape, front, rear, wide, 2.0 * half_m[2] - spec.above_m, level)
@@ -72,24 +84,17 @@ def _car_level(spec: CarSpec, half_m: Half, middle_m: float, level: int) -> tupl
     add_handles(out, shell, spec.face.handles)
     for name in spec.extras:
         EXTRAS[name](out, shell)
-    mesh = fitted(
-        out.mesh(),
-        (middle_m - half_m[0], -half_m[1], 0.0),
-        (middle_m + half_m[0], half_m[1], 2.0 * half_m[2]),
-    )
-    return mesh, _joints(shell, spec.tyre_m)
+    return out, _joints(shell, spec.tyre_m)
 
 
 def _joints(shell: Shell, tyre_m: float) -> Joints:
     s = shell.shape
-    wheels, hinges = [], []
+    wheels = []
     for axle in s.axles:
         for side in (-1.0, 1.0):
             y = wheel_side(shell, axle) - 0.5 * tyre_m
             wheels.append((shell.x(axle), side * y, s.wheel_m))
-    for start, _ in shell.door_edges():
-        hinges += [(shell.x(start), side * shell.half(start, 0.6)) for side in (-1.0, 1.0)]
-    return Joints(tuple(wheels), 2, tuple(hinges))
+    return Joints(tuple(wheels), 2, shell.hinges())
 
 
 def _pose(joints: Joints) -> PosePart:

@@ -71,6 +71,7 @@ class Shell:
         self.screen_bow_m = 0.16 if self.hood else shape.front_bow_m
         self.window_bow_m = 0.10 if self.boot else shape.rear_bow_m
         self.arch_m = shape.wheel_m + 0.055
+        self.axles = [axle for axle in shape.axles if self.first < axle < self.last]
 
     def x(self, f: float) -> float:
         """Coordinate of a place along the length."""
@@ -167,7 +168,7 @@ class Shell:
 
     def _bottom(self, f: float) -> float:
         low = self.shape.clearance_m
-        for axle in self.shape.axles:
+        for axle in self.axles:
             away = abs(f - axle) * self.long_m
             if away < self.arch_m:
                 low = max(low, self.shape.wheel_m + math.sqrt(self.arch_m**2 - away**2))
@@ -192,12 +193,17 @@ class Shell:
         edges = [first, *s.pillars[: s.doors // 2]]
         return list(pairwise(edges))
 
+    def hinges(self) -> tuple[tuple[float, float], ...]:
+        """Coordinates x and y of the hinges of all doors, in the order of ``DOORS``."""
+        edges = [(self.x(start), self.half(start, 0.6)) for start, _ in self.door_edges()]
+        return tuple((x, side * y) for x, y in edges for side in (-1.0, 1.0))
+
     def _sides(self, out: Surfaces) -> None:
         s, level = self.shape, self.level
         gap = _GAP_M / self.long_m
         edges = sorted({edge for pair in self.door_edges() for edge in pair})
         fixed = [self.first, self.cowl, self.deck, self.last]
-        for axle in s.axles:
+        for axle in self.axles:
             fixed += self._arch_places(axle)
         for edge in edges:
             fixed += [edge - gap, edge + gap] if level == 0 else [edge]
@@ -281,7 +287,8 @@ class Shell:
         half = 0.045 / self.long_m
         columns = [(self.cowl, s.roof_front[0]), (self.cowl + first, s.roof_front[0] + 0.6 * first)]
         for pillar in s.pillars:
-            columns += [(pillar - half, pillar - half), (pillar + half, pillar + half)]
+            edges = (pillar - half, pillar + half)
+            columns += [(f, min(max(f, s.roof_front[0] + first), s.roof_rear[0])) for f in edges]
         columns += [(self.deck - last, s.roof_rear[0] - last), (self.deck, s.roof_rear[0])]
         heights = _PANES[self.level]
         points = np.empty((len(heights), len(columns), 3))
@@ -303,7 +310,7 @@ class Shell:
     def _arches(self, out: Surfaces) -> None:
         s = self.shape
         deep = 0.34
-        for axle in s.axles:
+        for axle in self.axles:
             places = self._arch_places(axle)[1:-1]
             rim = np.array([self.side(f, self._bottom(f), -0.004) for f in places])
             foot = rim[[0, -1]].copy()
@@ -328,14 +335,13 @@ class Shell:
         low, top = s.clearance_m, s.clearance_m + 0.02
         wide = 0.93 * self.half_m
         front, rear = self.x(self.first), self.x(self.last)
-        a, b = s.axles
         out.quad(
             [(front, -wide, low), (front, wide, low), (rear, wide, low), (rear, -wide, low)],
             _DARK,
             outward=(0.0, 0.0, -1.0),
         )
         inner = self.half_m - 0.30
-        for axle in (a, b):
+        for axle in self.axles:
             x0, x1 = self.x(axle) + self.arch_m, self.x(axle) - self.arch_m
             reach = self.arch_m / self.long_m
             high = min(self.belt(axle - reach), self.belt(axle + reach)) - 0.04

@@ -29,6 +29,14 @@ _LEFT_LAMP: Final = {int(Material.BLINKER_RIGHT): int(Material.BLINKER_LEFT)}
 Point = tuple[float, float, float]
 
 
+class Joints(NamedTuple):
+    """Places about which parts turn, in the frame of the vehicle."""
+
+    wheels: tuple[tuple[float, float, float], ...]  # middles, in the order of ``WHEELS``
+    steered: int  # how many of them, from the first
+    hinges: tuple[tuple[float, float], ...]  # x and y, in the order of ``DOORS``
+
+
 class _Surface(NamedTuple):
     points: FloatArray  # (n, 3)
     triangles: NDArray[np.int32]  # (m, 3)

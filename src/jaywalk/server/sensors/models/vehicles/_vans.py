@@ -1,4 +1,4 @@
-"""Vans of the catalogue."""
+"""Vans of the catalogue, and a pickup."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jaywalk.server.sensors.models.vehicles._kinds import (
     BUS_VAN,
     ROUND_FACE,
     SQUARE_SIDE,
+    SUV,
     CarSpec,
 )
 
@@ -81,5 +82,47 @@ VANS: Final[dict[str, CarSpec]] = {
             handles=M.BLACK,
         ),
         extras=("rear_doors", "tall_mirrors"),
+    ),
+    "tesla.cybertruck": CarSpec(
+        shape=replace(
+            SUV,
+            nose=0.53,
+            cowl=(0.20, 0.60),
+            roof_front=(0.41, 0.985),
+            roof_rear=(0.44, 0.98),
+            deck=(0.975, 0.66),
+            tail=0.66,
+            pillars=(0.42, 0.60),
+            blind=(2,),
+            doors=0,
+            mirror_m=0.08,
+            front_bow_m=0.10,
+            rear_bow_m=0.04,
+            taper=(0.03, 0.02),
+            side=((0.0, 0.93), (0.35, 0.96), (0.75, 1.0), (1.0, 0.95)),
+            roof_width=0.74,
+            roof_crown_m=0.01,
+            wheel_m=0.43,
+            clearance_m=0.36,
+            axles=(0.17, 0.79),
+            roof=M.GLASS,
+            rear_glass=False,
+            pillar_m=(0.10, 0.5),
+            front_lean=((0.0, 0.04), (0.25, 0.0), (0.6, 0.02), (1.0, 0.05)),
+            rear_lean=((0.0, 0.10), (0.4, 0.0), (1.0, 0.02)),
+        ),
+        face=Face(
+            head=(0.0, 1.0, 0.93, 0.97),
+            grille=(0.0, 0.0, 0.5, 0.6),
+            bumper=M.PLASTIC,
+            intake=(0.0, 0.6, 0.14, 0.34),
+            blinker=(0.7, 0.95, 0.5, 0.56),
+            tail=(0.0, 1.0, 0.90, 0.97),
+            tail_blinker=0.12,
+            plate=(0.26, 0.45),
+            handles=M.BLACK,
+        ),
+        tyre_m=0.29,
+        rim=M.BLACK,
     ),
 }
