@@ -69,6 +69,7 @@ class Lamp(IntEnum):
     REVERSE = 6
     BEACON = 7
     ALWAYS = 8
+    SIGNAL = 9  # a lit traffic light
 
 
 class Material(IntEnum):
@@ -125,6 +126,12 @@ class Material(IntEnum):
     BRICK = 48
     PLASTER = 49
     CLOTH = 50
+    SIGNAL_RED = 51
+    SIGNAL_AMBER = 52
+    SIGNAL_GREEN = 53
+    LENS_RED = 54
+    LENS_AMBER = 55
+    LENS_GREEN = 56
 
 
 class _Facts(NamedTuple):
@@ -188,6 +195,12 @@ _FACTS: Final[dict[Material, _Facts]] = {
     Material.BRICK: _Facts((150, 84, 66), 0.02, 0.95, Texture.BRICK),
     Material.PLASTER: _Facts((214, 204, 184), 0.02, 0.95, Texture.PLASTER),
     Material.CLOTH: _Facts((110, 60, 60), 0.02, 0.95, Texture.FABRIC, Slot.PAINT),
+    Material.SIGNAL_RED: _Facts((255, 40, 28), 0.02, 0.6, lamp=Lamp.SIGNAL),
+    Material.SIGNAL_AMBER: _Facts((255, 176, 24), 0.02, 0.6, lamp=Lamp.SIGNAL),
+    Material.SIGNAL_GREEN: _Facts((30, 255, 130), 0.02, 0.6, lamp=Lamp.SIGNAL),
+    Material.LENS_RED: _Facts((58, 12, 12), 0.05, 0.3),
+    Material.LENS_AMBER: _Facts((58, 42, 12), 0.05, 0.3),
+    Material.LENS_GREEN: _Facts((10, 46, 36), 0.05, 0.3),
 }
 
 

@@ -36,12 +36,15 @@ _LAMPS: Final[dict[Lamp, tuple[int, int, tuple[float, float, float]]]] = {
     Lamp.REVERSE: (int(VehicleLight.REVERSE), 0, (1.6, 1.6, 1.5)),
     Lamp.BEACON: (int(VehicleLight.SPECIAL1 | VehicleLight.SPECIAL2), 0, (0.05, 0.22, 2.2)),
     Lamp.ALWAYS: (0, 0, (0.0, 0.0, 0.0)),
+    Lamp.SIGNAL: (0, 0, (0.0, 0.0, 0.0)),
 }
 _ON: Final = np.array([_LAMPS[lamp][0] for lamp in Lamp], np.int64)
 _WEAK: Final = np.array([_LAMPS[lamp][1] for lamp in Lamp], np.int64)
 _LIGHT: Final = np.array([_LAMPS[lamp][2] for lamp in Lamp])
 _WEAKLY: Final = 0.22
 _ALWAYS: Final = int(Lamp.ALWAYS)
+_SIGNAL: Final = int(Lamp.SIGNAL)
+_SIGNAL_LIGHT: Final = 2.2  # of a lit traffic light, times its colour
 _NO_LAMP: Final = int(Lamp.NONE)
 _LEAVES: Final = int(Texture.LEAVES)
 _HEDGE: Final = int(Texture.HEDGE)
@@ -93,12 +96,13 @@ def mesh_row(
         nx, ny, nz, s, t, material = mesh_surface(
             meshes, form, k, instance, as_int64(triangle[u]), row.x[u], row.y[u], row.z[u]
         )
-        if nx * row.dx[u] + ny * row.dy[u] + nz * row.dz[u] > 0.0:
-            nx, ny, nz = -nx, -ny, -nz  # both sides of a sheet are lit
+        kind = as_int64(MATERIAL_TEXTURE[material])
+        # Both sides of a sheet are lit; leaves take the light of the crown that they are part of.
+        if kind != _LEAVES and nx * row.dx[u] + ny * row.dy[u] + nz * row.dz[u] > 0.0:
+            nx, ny, nz = -nx, -ny, -nz
         row.nx[u], row.ny[u], row.nz[u] = nx, ny, nz
         r, g, b = _color(meshes, solids.color, k, instance, material)
         red, green, blue = LINEAR[r], LINEAR[g], LINEAR[b]
-        kind = as_int64(MATERIAL_TEXTURE[material])
         if kind > 0:
             if kind == _LEAVES:
                 kind = _HEDGE
@@ -116,6 +120,9 @@ def mesh_row(
             own_blue = bright * _LIGHT[lamp, 2]
             if lamp == _ALWAYS:
                 own_red, own_green, own_blue = 0.3 * red, 0.3 * green, 0.3 * blue
+            elif lamp == _SIGNAL:
+                bright = _SIGNAL_LIGHT / light.exposure
+                own_red, own_green, own_blue = bright * red, bright * green, bright * blue
         row.red[u], row.green[u], row.blue[u] = red, green, blue
         row.gloss[u], row.rough[u] = MATERIAL_GLOSS[material], MATERIAL_ROUGHNESS[material]
         row.own_red[u], row.own_green[u], row.own_blue[u] = own_red, own_green, own_blue

@@ -18,7 +18,7 @@ from jaywalk.server.sensors.models import ActorLook, Body, Motion, actor_look, s
 from jaywalk.server.world._tables import Actor, Kind
 from jaywalk.server.world._world import World
 
-_SHOWN = (Kind.VEHICLE, Kind.WALKER, Kind.PROP)
+_SHOWN = (Kind.VEHICLE, Kind.WALKER, Kind.PROP, Kind.LIGHT)
 
 
 def scenery_meshes(scenery: NDArray[Any], library: MeshLibrary) -> SceneryMeshes:
@@ -67,7 +67,13 @@ class ActorModels:
             if shown.pose is not None:
                 own = np.tile(np.eye(3, 4), (look.parts, 1, 1))
                 doors = world.open_doors.get(actor.id, 0)
-                motion = Motion(world.time_s, world.rolled_m(row), doors, actor.wheel_angles_deg)
+                motion = Motion(
+                    world.time_s,
+                    world.rolled_m(row),
+                    doors,
+                    actor.wheel_angles_deg,
+                    world.lights.state_of(actor.id),
+                )
                 shown.pose(table[row], motion, own)
                 out.first_part[row] = count
                 poses.append(own)

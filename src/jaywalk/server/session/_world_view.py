@@ -31,11 +31,14 @@ from jaywalk.server.session._model_tables import ActorModels, scenery_meshes
 from jaywalk.server.world._prop_blueprints import GREY, prop_colour
 from jaywalk.server.world._tables import Kind
 from jaywalk.server.world._world import World
-from jaywalk.server.world.textures import TEXTURED, face_numbers, sign_pictures, texture
+from jaywalk.server.world.sign_faces import face_numbers, sign_pictures
+from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.town.ground import flat_ground
+from jaywalk.town.town import Town
 
 _BOARD: Final = (150, 140, 122)  # the back of a flat picture
 
+_LIMIT: Final = "traffic.speed_limit."
 _NO_PICTURE: Final = np.zeros((1, 1, 4), np.uint8)
 _TEXTURED: Final = {f"static.prop.{name}": number for number, name in enumerate(TEXTURED)}
 
@@ -50,10 +53,21 @@ def pictures_of(names: frozenset[str]) -> Pictures:
     return pack_pictures(props + sign_pictures())
 
 
-def sign_patterns(scenery: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the pattern of each scenery row: that of its face for a sign, else PLAIN."""
+def sign_patterns(scenery: NDArray[Any], town: Town | None = None) -> NDArray[np.uint8]:
+    """Return the pattern of each scenery row: that of its face for a sign, else PLAIN.
+
+    Args:
+        scenery: Its rows.
+        town: Knows the numbers of the speed limits; None: their plates stay plain.
+    """
+    signs = () if town is None else town.signs
+    limits = [
+        (sign.pose.x, sign.pose.y, int(sign.type_id.removeprefix(_LIMIT)))
+        for sign in signs
+        if sign.type_id.removeprefix(_LIMIT).isdigit()
+    ]
     patterns = [pattern_of(face, len(TEXTURED) + k) for k, face in enumerate(sign_pictures())]
-    return np.array([*patterns, PLAIN], np.uint8)[face_numbers(scenery)]
+    return np.array([*patterns, PLAIN], np.uint8)[face_numbers(scenery, limits)]
 
 
 def _picture(name: str) -> NDArray[np.uint8]:
@@ -128,7 +142,7 @@ class WorldView:
                 town.ground,
                 town.raster,
                 self.geo,
-                sign_patterns(scenery),
+                sign_patterns(scenery, town),
                 road=lambda: paint_of_town(town),
                 library=library,
                 scenery_meshes=scenery_meshes(scenery, library),
@@ -157,7 +171,7 @@ class WorldView:
         self._colors = np.full((rows, 3), 128, np.uint8)
         self._patterns = np.zeros(rows, np.uint8)
         for actor in self._world.actors.values():
-            if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP):
+            if actor.kind in (Kind.VEHICLE, Kind.WALKER, Kind.PROP, Kind.LIGHT):
                 self._labels[actor.row] = actor.label
                 self._colors[actor.row] = actor.color
                 if actor.kind == Kind.PROP:

@@ -192,6 +192,11 @@ class TrafficLights:
         self.frozen = frozen
         self.lights["frozen"] = frozen
 
+    def state_of(self, actor_id: int) -> int:
+        """Return the state of a light; -1 for other actors."""
+        index = self.index_of.get(actor_id)
+        return -1 if index is None else int(self.lights["state"][index])
+
     def set_state(self, index: int, state: int) -> None:
         """Set one light; it keeps the state until its controller changes phase."""
         self.lights[index]["state"] = state

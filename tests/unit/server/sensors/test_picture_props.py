@@ -14,7 +14,8 @@ from jaywalk.server.sensors._solids import CUT_OUT, PICTURE, no_pictures, pack_p
 from jaywalk.server.sensors._weather import Sky
 from jaywalk.server.session._world_view import pictures_of
 from jaywalk.server.world._tables import Kind
-from jaywalk.server.world.textures import TEXTURED, sign_pictures, texture
+from jaywalk.server.world.sign_faces import sign_pictures
+from jaywalk.server.world.textures import TEXTURED, texture
 
 SIZE = {"image_size_x": "200", "image_size_y": "150", "fov": "90"}
 FOCAL_PX, HEIGHT_M = 100.0, 2.0

@@ -12,7 +12,7 @@ from jaywalk.geometry.geodesy import GeoReference
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import SceneBuilder
 from jaywalk.server.session._world_view import pictures_of, sign_patterns
-from jaywalk.server.world.textures import face_numbers, sign_pictures
+from jaywalk.server.world.sign_faces import face_numbers, sign_pictures
 from jaywalk.town.scenery_rules import PLATES
 from jaywalk.town.scenery_styles import Shape, rows
 

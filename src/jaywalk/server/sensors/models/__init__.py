@@ -12,13 +12,21 @@ from typing import Final
 import numpy as np
 
 from jaywalk.server.sensors._mesh import Look
+from jaywalk.server.sensors.models.scenery import street_look
 from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
+from jaywalk.server.sensors.models.signals import signal_look
 from jaywalk.server.sensors.models.vehicles import parked_car_look, vehicle_look
 
 __all__ = ["ActorLook", "Body", "Motion", "actor_look", "scenery_look"]
 
-_ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = (vehicle_look,)
-_SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = (parked_car_look,)
+_ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = (
+    vehicle_look,
+    signal_look,
+)
+_SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = (
+    parked_car_look,
+    street_look,
+)
 
 
 def actor_look(body: Body) -> ActorLook | None:

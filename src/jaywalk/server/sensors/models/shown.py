@@ -21,6 +21,7 @@ class Motion(NamedTuple):
     rolled_m: float = 0.0  # way along the own axis since the spawn, backwards negative
     doors: int = 0  # open doors: bit n for door n of CARLA's ``VehicleDoor``
     wheels_deg: Mapping[int, float] = _NONE  # steering angles that a client set for show
+    signal: int = -1  # state of a traffic light: CARLA's ``TrafficLightState``
 
 
 #: Writes the poses of the parts: (parts, 3, 4), rotation and shift of each, identities at first.
