@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from short_plans import short_plan, write_driver
+from typer.testing import CliRunner
 
 from jaywalk.agents.load import failure_cause, make_driver
+from jaywalk.cli.main import app
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
 from jaywalk.runner._trial import try_agent
 from jaywalk.runner.job import RunRequest, run_request
@@ -153,3 +155,25 @@ def test_a_cause_names_the_agents_line_rather_than_a_librarys(tmp_path: Path) ->
         make_driver(str(tmp_path / "agent.py"))
     said = failure_cause(caught.value, str(tmp_path / "agent.py"))
     assert "agent.py, line 3: JSONDecodeError: " in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        ("None", "expected a carla.VehicleControl"),
+        ("{}['rgb']", "agent.py, line 15: KeyError: 'rgb'"),
+        ("exit(0)", "agent.py, line 15: SystemExit: 0"),
+    ],
+)
+def test_an_agent_that_fails_in_every_episode_is_no_success(
+    tmp_path: Path, answer: str, cause: str
+) -> None:
+    text = _LEADERBOARD.replace('raise AssertionError("no step is asked for")', f"return {answer}")
+    path = _agent(tmp_path, text)
+    out = str(tmp_path / "run")
+    words = ["run", "smoke", "--agent", path, "--subset", "9", "--out", out]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1, result.output
+    lines = [line for line in result.output.splitlines() if "failed in every episode" in line]
+    assert len(lines) == 1
+    assert cause in lines[0]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from jaywalk.agents.adapters._leaderboard import ENTRY_POINT, LeaderboardAgent, add_compatibility
+from jaywalk.agents.adapters._leaderboard import (
+    ENTRY_POINT,
+    LeaderboardAgent,
+    add_compatibility,
+    is_leaderboard_class,
+)
 from jaywalk.agents.adapters._leaderboard_environment import give_old_numpy
 from jaywalk.agents.adapters.remote import PlainDriver
 from jaywalk.agents.adapters.sensor_rig import SensorError, allowed_sensors
 from jaywalk.agents.base import Driver
 from jaywalk.agents.catalogue import AGENTS
 from jaywalk.core.errors import JaywalkError, UsageError
-from jaywalk.core.user_code import error_place, error_words, import_file
+from jaywalk.core.user_code import PLACE, error_place, error_words, import_file
 from jaywalk_agent import Agent, LinkError
 from jaywalk_agent.websocket import parse_address
 
@@ -71,6 +75,13 @@ def _driver_maker(module: ModuleType, path: Path) -> Callable[[], Driver]:
         and issubclass(thing, (Driver, Agent))
         and thing.__module__ == module.__name__
     ]
+    if not kinds:
+        foreign = [name for name, thing in vars(module).items() if is_leaderboard_class(thing)]
+        if foreign:
+            raise UsageError(
+                f"{path} has no {ENTRY_POINT}(). A Leaderboard agent's file defines it; it returns "
+                f"the name of the class, here '{foreign[-1]}'."
+            )
     if len(kinds) != 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "none"
         raise UsageError(
@@ -88,8 +99,6 @@ _OTHER_PYTHON: Final = (
     "If another Python has it, start the agent there and give --agent ws://HOST:PORT "
     "(docs/reference/remote_agents.md)."
 )
-# A traceback of an agent in another process: its last place and its last line.
-_PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)')
 
 
 def failure_cause(
@@ -122,7 +131,7 @@ def _wants_config(problem: BaseException, arguments: Mapping[str, Any]) -> bool:
 
 
 def _remote_cause(text: str) -> str:
-    places = _PLACE.findall(text)
+    places = PLACE.findall(text)
     lines = text.strip().splitlines()
     where = f"{places[-1][0]}, line {places[-1][1]}: " if places else ""
     head = f"{lines[0].rstrip(':')}: " if len(lines) > 1 else ""

@@ -93,7 +93,7 @@ def drive(
         PrerequisiteError: No world can be opened, or the folder is in use.
 
     Warns:
-        UserWarning: Episodes are missing in the end.
+        UserWarning: Episodes are missing in the end, or the agent failed in every episode.
     """
     options = RunOptions(
         seeds=_seeds(seeds),
@@ -133,6 +133,10 @@ def _drive(request: RunRequest, *, progress: bool) -> Run:
             f"{summary.run_folder} is incomplete: {summary.total - summary.done} of "
             f"{summary.total} episodes are missing. The same call again drives them.",
             stacklevel=3,
+        )
+    if summary.always_failed:
+        warnings.warn(
+            f"the agent failed in every episode; first: {summary.first_failure}", stacklevel=3
         )
     return load(summary.run_folder)
 

@@ -298,11 +298,16 @@ def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) 
         control = decision.control
         if not all(math.isfinite(v) for v in (control.throttle, control.steer, control.brake)):
             break
-        if min(sample.away_m, sample.off_plan_m) > _LOST_M:
+        if is_lost(sample):
             break
         stage.ego.apply_control(control)
         stage.world.tick()
         snapshot = stage.world.get_snapshot()
+
+
+def is_lost(sample: Sample) -> bool:
+    """Return whether the ego is far from its route and from the lines of its plan."""
+    return min(sample.away_m, sample.off_plan_m) > _LOST_M
 
 
 def _sample(

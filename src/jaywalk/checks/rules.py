@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.agents.base import Forecast
-from jaywalk.checks.drive import CheckDrive, Sample
+from jaywalk.checks.drive import CheckDrive, Sample, is_lost
 from jaywalk.checks.steering import FAIL, PASS, SKIP, WARN, Verdict, judge_steering
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.units import MPS_TO_KMH
@@ -307,18 +307,16 @@ def _moves(drive: CheckDrive) -> Finding:
     if last.along_m >= _MOVES_M:
         return Finding(check="moves", state=PASS, detail=driven)
     if min(sample.speed_mps for sample in drive.samples) < -0.5:
-        return Finding(
-            check="moves",
-            state=FAIL,
-            detail="it drives backwards",
-            fix="set reverse to False; the route leads ahead, along the yaw of its points",
-        )
+        fix = "set reverse to False; the route leads ahead, along the yaw of its points"
+        return Finding(check="moves", state=FAIL, detail="it drives backwards", fix=fix)
     pushed = max(sample.decision.control.throttle for sample in drive.samples)
     if pushed < 0.05:
         fix = "the throttle was never pressed: the way is free and the lights are green"
     else:
         fix = "the throttle was pressed: is the brake or the hand brake, too? did it go round?"
-    if last.time_s < 4.0:
+    if is_lost(last):
+        fix = "it left its route at once; look at steering and route first"
+    elif last.time_s < 4.0:
         fix = "the agent is too slow to see more in the time of a check; look at timing first"
     return Finding(check="moves", state=FAIL, detail=driven, fix=fix)
 

@@ -30,12 +30,17 @@ def compare(
     table: Annotated[
         str, typer.Option(help="Print this table alone: metrics or flips, for a paper.")
     ] = "",
+    metrics: Annotated[
+        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+    ] = "",
 ) -> Result:
     """Compare runs with the first one. Exit code 4 if episodes are missing.
 
     Example: jaywalk compare runs/smoke-blind runs/smoke-cruise
 
     Example: jaywalk compare runs/smoke-blind runs/smoke-cruise --table metrics --format latex
+
+    Example: jaywalk compare runs/a runs/b --metrics success_rate,route_completion --format md
     """
     from jaywalk.metrics.driving.inspected import inspection_of
     from jaywalk.report.comparison import compare_runs
@@ -52,6 +57,7 @@ def compare(
         next_command=f"jaywalk report {names} --protocol {protocol} -o report.html",
         exit_code=0 if comparison.is_complete else _INCOMPLETE,
         table=table,
+        metrics=metrics,
     )
 
 
@@ -84,7 +90,8 @@ def _parts(comparison: Comparison) -> list[Part]:
         ]
         rows = [_row(d, row_label(d.name)) for d in pair.metrics]
         rows += [_row(d, f"{row_label(d.name)} per km") for d in pair.rates_per_km]
-        parts += [Table(columns, rows, "metrics"), *_flips(pair)]
+        keys = [d.name for d in pair.metrics] + [f"{d.name}_per_km" for d in pair.rates_per_km]
+        parts += [Table(columns, rows, "metrics", keys=keys), *_flips(pair)]
     tests = len(comparison.primary)
     names = ", ".join(dict.fromkeys(row_label(d.name) for d in comparison.primary))
     parts += [

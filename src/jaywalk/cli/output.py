@@ -12,15 +12,13 @@ nothing is interpreted as rich's markup.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -28,9 +26,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from jaywalk.cli.table_formats import write_csv, write_latex, write_markdown, write_tsv
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.heartbeat import Heartbeat
-from jaywalk.core.text import printable
+from jaywalk.core.text import printable, suggestion
 
 
 class Format(StrEnum):
@@ -54,12 +53,29 @@ class Table:
         name: Name for ``--table`` and for comments of formats for machines.
         header_in_pipe: Whether lines in a pipe begin with the headings when no format was asked
             for.
+        keys: Names of the rows for ``--metrics``, beside the texts of their first cells.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     name: str = ""
     header_in_pipe: bool = True
+    keys: Sequence[str] = ()
+
+    def only(self, names: Sequence[str]) -> Table:
+        """Return a table of the rows with these names, in their order.
+
+        Raises:
+            UsageError: No row has a name.
+        """
+        found: dict[str, Sequence[str]] = {}
+        for key, row in zip(self.keys or [row[0] for row in self.rows], self.rows, strict=True):
+            found |= {key: row, row[0].removesuffix(" *"): row}
+        for name in names:
+            if name not in found:
+                known = suggestion(name, self.keys or found)
+                raise UsageError(f"--metrics names '{name}', which the table does not have.{known}")
+        return replace(self, rows=[found[name] for name in names])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +107,8 @@ class Result:
         parts: The tables and lines that a person reads, in order.
         next_command: What to run next; "" if nothing follows.
         exit_code: Exit code of the command.
-        table: Print only the table of this name; "" prints all.
+        table: Print only the table of this name, and the notes; "" prints all.
+        metrics: Print only these rows, with commas, of that or the first table; "" prints all.
     """
 
     value: Any
@@ -99,6 +116,7 @@ class Result:
     next_command: str = ""
     exit_code: int = 0
     table: str = ""
+    metrics: str = ""
 
     def shown(self) -> list[Part]:
         """Return the parts to print.
@@ -107,13 +125,16 @@ class Result:
             UsageError: The result has no table of the name that was asked for.
         """
         parts: list[Part] = list(self.parts)
-        if self.table:
-            tables = [one for one in parts if isinstance(one, Table)]
-            parts = [one for one in tables if one.name == self.table]
-            if not parts:
+        tables = [one for one in parts if isinstance(one, Table)]
+        if self.table or (self.metrics and tables):
+            chosen = [one for one in tables if one.name == (self.table or tables[0].name)]
+            if not chosen:
                 known = ", ".join(dict.fromkeys(one.name for one in tables if one.name))
                 raise UsageError(f"--table is '{self.table}', expected one of: {known or 'none'}.")
-        elif self.next_command:
+            names = [name.strip() for name in self.metrics.split(",") if name.strip()]
+            notes = [one for one in parts if isinstance(one, Note)]
+            return [*(one.only(names) if names else one for one in chosen), *notes]
+        if self.next_command:
             parts.append(next_line(self.next_command))
         return parts
 
@@ -342,72 +363,13 @@ def _print_table(table: Table) -> None:
         return
     clean = [[printable(cell, layout=False) for cell in row] for row in table.rows]
     if chosen is Format.LATEX:
-        _write_latex(heading, clean, table.name)
+        write_latex(heading, clean, table.name)
     elif chosen is Format.MD:
-        _write_markdown(heading, clean)
+        write_markdown(heading, clean)
     elif chosen is Format.CSV:
-        _write_csv(heading, clean)
+        write_csv(heading, clean)
     else:
-        _write_tsv(heading, clean)
-
-
-def _write_tsv(heading: list[list[str]], rows: list[list[str]]) -> None:
-    for row in heading + rows:
-        sys.stdout.write("\t".join(printable(cell, layout=False) for cell in row) + "\n")
-
-
-def _write_csv(heading: list[list[str]], rows: list[list[str]]) -> None:
-    csv.writer(sys.stdout, lineterminator="\n").writerows(heading + rows)
-
-
-_LATEX: Final = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
-)
-
-_NUMBER: Final = re.compile(r"[-+<]?\d+(\.\d+)?%?( \[[-+]?\d.*\])?|-")
-_MINUS: Final = re.compile(r"-(\d)")
-_MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\|`*_<"})
-
-
-def _write_latex(heading: list[list[str]], rows: list[list[str]], name: str) -> None:
-    """Write a tabular with the rules of the package booktabs; columns of numbers end flush."""
-    width = max((len(row) for row in heading + rows), default=1)
-    columns = [[row[i] for row in rows if i < len(row) and row[i]] for i in range(width)]
-    places = "".join("r" if column and all(map(_is_number, column)) else "l" for column in columns)
-    head, body = (
-        [" & ".join(map(_latex_cell, row)) + r" \\" for row in part] for part in (heading, rows)
-    )
-    lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", *head]
-    lines += [r"\midrule", *body] if head else body
-    sys.stdout.write("% \\usepackage{booktabs}" + (f"; {name}" if name else "") + "\n")
-    sys.stdout.write("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n")
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell) is not None
-
-
-def _latex_cell(cell: str) -> str:
-    """Text of a cell; the minus of a number is a minus, not a hyphen."""
-    text = cell.translate(_LATEX)
-    return _MINUS.sub(r"$-$\1", text) if _is_number(cell) or cell.startswith("[") else text
-
-
-def _write_markdown(heading: list[list[str]], rows: list[list[str]]) -> None:
-    width = max((len(row) for row in heading + rows), default=1)
-    head = heading[0] if heading else [""] * width  # a Markdown table needs a heading
-    for row in [head, ["---"] * width, *rows]:
-        sys.stdout.write("| " + " | ".join(map(_markdown_cell, row)) + " |\n")
-
-
-def _markdown_cell(text: str) -> str:
-    """Text of a cell without markup; brackets of intervals stay readable, links do not work."""
-    return text.translate(_MARKDOWN).replace("](", "]\\(")
+        write_tsv(heading, clean)
 
 
 def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

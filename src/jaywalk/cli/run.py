@@ -137,7 +137,8 @@ def run(
 ) -> None:
     """Drive a suite and record every episode; the same command again runs only what is missing.
 
-    Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference.
+    Exit code 4 if episodes are missing in the end, 1 if --verify-determinism found a difference
+    or the agent failed in every episode.
     A run file holds the same options; those on the command line come first.
 
     Example: jaywalk run smoke --agent cruise,blind --seeds 1,2,3 --workers 4
@@ -205,7 +206,9 @@ def run_all(requests: list[RunRequest], *, verify: bool = False, as_json: bool =
         raise typer.Exit(_INCOMPLETE)
     if any(verdict.uncompared for verdict in verdicts):
         raise typer.Exit(_INCOMPLETE)
-    if any(verdict.differing for verdict in verdicts):
+    if any(verdict.differing for verdict in verdicts) or any(
+        summary.always_failed for summary in summaries
+    ):
         raise typer.Exit(1)
 
 
@@ -251,6 +254,8 @@ def _print_end(summaries: list[RunSummary], verdicts: list[Verification]) -> Non
         lines.append(
             f"{summary.run_folder}: {summary.done}/{summary.total} episodes{failed}{agent}, {state}"
         )
+        if summary.always_failed:
+            lines.append(f"the agent failed in every episode; first: {summary.first_failure}")
     for verdict in verdicts:
         lines.append(f"determinism: {len(verdict.identical)}/{verdict.compared} identical")
         lines += [f"  differs: {name}" for name in verdict.differing]

@@ -73,12 +73,15 @@ def score(
         str,
         typer.Option(help="Print this table alone, for a paper: summary, scenarios, classes, ..."),
     ] = "",
+    metrics: Annotated[
+        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+    ] = "",
 ) -> Result:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
 
     Example: jaywalk score runs/mine --protocol leaderboard-2.1
 
-    Example: jaywalk score runs/mine --table summary --format latex
+    Example: jaywalk score runs/mine --metrics success_rate,route_completion --format latex
 
     Example: jaywalk score runs/habit-expert --by class
 
@@ -93,7 +96,7 @@ def score(
                 "--results; a RUN says these things itself."
             )
         scored = _score_groups(run, by) if by else _score_run(run, protocol)
-        return replace(scored, table=table)
+        return replace(scored, table=table, metrics=metrics)
     if by:
         raise UsageError("--by needs a recorded run, result files do not say whom they hit.")
     from jaywalk.metrics.driving.results_score import score_results
@@ -112,6 +115,7 @@ def score(
         _results_parts(scores),
         exit_code=_INCOMPLETE if scores["missing"] else 0,
         table=table,
+        metrics=metrics,
     )
 
 
@@ -297,7 +301,7 @@ def run_parts(scored: Aggregate) -> list[Part]:
     )
     parts: list[Part] = [
         Note(head),
-        Table(["score", "value", "95 % interval", "n"], _summary(scored), "summary"),
+        _summary(scored),
         scenarios,
         Note(f"held out? {inspection_of(run)}"),
         *(Note(f"warning: {warning}") for warning in run.warnings),
@@ -375,35 +379,37 @@ def _people(summary: HabitSummary) -> list[Part]:
     return parts
 
 
-def _summary(scored: Aggregate) -> list[list[str]]:
+def _summary(scored: Aggregate) -> Table:
+    """Return success rate, metrics and events per km of a run, one row each."""
     run = scored.run
-    rows = [["n", f"{len(run.episodes)}/{run.expected}", "", ""]]
     success = scored.success
-    rows.append(
-        [
+    rows = {
+        "n": ["n", f"{len(run.episodes)}/{run.expected}", "", ""],
+        "success_rate": [
             "success rate %",
             number_or_dash(success.value),
             interval_text(success.low, success.high, 1),
             f"{scored.successes}/{success.n}",
-        ]
-    )
+        ],
+    }
     for name, figure in scored.shown.items():
         if not math.isfinite(figure.value):  # does not apply here
             continue
         digits = 3 if name == "infraction_penalty" or abs(figure.value) < 1.0 else 1
         label = row_label(name)
         interval = interval_text(figure.low, figure.high, digits)
-        rows.append([label, number_or_dash(figure.value, digits), interval, str(figure.n)])
-    rows.append(["km driven", number_or_dash(scored.km, 3), "", str(len(run.episodes))])
+        rows[name] = [label, number_or_dash(figure.value, digits), interval, str(figure.n)]
+    rows["km"] = ["km driven", number_or_dash(scored.km, 3), "", str(len(run.episodes))]
     for name, rate in scored.rates_per_km.items():
         if rate.n:
             label = f"{row_label(name)} per km"
             interval = interval_text(rate.low, rate.high, 2)
-            rows.append([label, number_or_dash(rate.value, 2), interval, f"{rate.n} events"])
+            value = number_or_dash(rate.value, 2)
+            rows[f"{name}_per_km"] = [label, value, interval, f"{rate.n} events"]
     quiet = [name for name, rate in scored.rates_per_km.items() if not rate.n]
     if quiet and scored.km > 0.0:
         most = next(rate.high for rate in scored.rates_per_km.values() if not rate.n)
-        rows.append(
-            [f"{len(quiet)} other kinds per km", "0.00", interval_text(0.0, most, 2), "0 events"]
-        )
-    return rows
+        label = f"{len(quiet)} other kinds per km"
+        rows["others_per_km"] = [label, "0.00", interval_text(0.0, most, 2), "0 events"]
+    columns = ["score", "value", "95 % interval", "n"]
+    return Table(columns, list(rows.values()), "summary", keys=list(rows))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import re
 import sys
 import traceback
 from importlib.util import module_from_spec, spec_from_file_location
@@ -10,7 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from jaywalk.core.errors import UsageError
+
 _OWN_FOLDER: Final = Path(__file__).parents[1]  # of Jaywalk's sources
+_IMPORTLIB: Final = Path(importlib.__file__).parent
+PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)')  # in a traceback
 
 
 def import_file(path: Path) -> ModuleType:
@@ -37,6 +43,16 @@ def import_file(path: Path) -> ModuleType:
     return module
 
 
+def refuse_stem(option: str, name: str) -> None:
+    """Refuse an unknown name that is a Python file without its ending.
+
+    Raises:
+        UsageError: There is such a file.
+    """
+    if Path(f"{name}.py").is_file():
+        raise UsageError(f"{option} is '{name}'. Did you mean the file '{name}.py'?")
+
+
 def error_words(problem: BaseException, file: str) -> str:
     """Describe an error in a user's code, as in ``FILE, line 3: ValueError: message``.
 
@@ -57,13 +73,22 @@ def error_place(problem: BaseException, file: str) -> str:
     frames = traceback.extract_tb(problem.__traceback__)
     folder = Path(file).resolve().parent
     own = [frame for frame in frames if folder in Path(frame.filename).resolve().parents]
-    foreign = [
-        frame
-        for frame in frames
-        if _OWN_FOLDER not in Path(frame.filename).parents and not frame.filename.startswith("<")
-    ]
+    foreign = [frame for frame in frames if _is_users(frame.filename)]
     usable = (own if file.endswith(".py") else []) or foreign
     return f"{shown(usable[-1].filename)}, line {usable[-1].lineno}: " if usable else ""
+
+
+def failure_line(trace: str) -> str:
+    """Return the last line of a traceback, with the last place outside Jaywalk in front of it."""
+    last = trace.strip().rsplit("\n", 1)[-1]
+    if last.startswith("jaywalk."):  # errors of ours name the place themselves
+        return last.partition(": ")[2] or last
+    places = [place for place in PLACE.findall(trace) if _is_users(place[0])]
+    return f"{shown(places[-1][0])}, line {places[-1][1]}: {last}" if places else last
+
+
+def _is_users(file: str) -> bool:
+    return not {_OWN_FOLDER, _IMPORTLIB} & set(Path(file).parents) and not file.startswith("<")
 
 
 def shown(file: str) -> str:

@@ -129,7 +129,7 @@ class _DriverLoop:
                 return call()
         except InfrastructureError:
             raise  # no agent listens at the address
-        except (Exception, AgentTimeout) as problem:
+        except (Exception, SystemExit, AgentTimeout) as problem:
             episode = self._episode
             if isinstance(problem, RuntimeError) and not episode.session.is_alive():
                 raise InfrastructureError(f"{episode.plan.episode_id}: {problem}") from problem

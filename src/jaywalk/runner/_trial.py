@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -68,7 +69,8 @@ def try_agent(plan: EpisodePlan, *, server: str, watchdog_s: float) -> None:
     if verdict.cause:
         raise UsageError(
             f"The agent {name} cannot be {_PARTICIPLE[doing]}: {verdict.cause} "
-            f"Fix it and run the same command again; 'jaywalk check --agent {name}' checks more."
+            "Fix it and run the same command again; "
+            f"'jaywalk check --agent {shlex.quote(name)}' checks more."
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jaywalk.core.errors import InfrastructureError, PrerequisiteError, UsageError
 from jaywalk.core.files import read_text
+from jaywalk.core.user_code import refuse_stem
 
 if TYPE_CHECKING:
     from jaywalk.agents.catalogue import DriverSpec
@@ -69,6 +70,8 @@ def _spec(
     if name.endswith(".py") or "://" in name:
         _check_foreign(name, perception)
         return AgentSpec(name=name, arguments={} if config is None else {"config": str(config)})
+    if name not in AGENTS:
+        refuse_stem("--agent", name)
     spec = AGENTS.get(name)
     given = {} if config is None else _json_object(config)
     unknown = sorted(given.keys() - set(spec.all_arguments))

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import jaywalk.record
 from jaywalk.agents.catalogue import is_own_driver
 from jaywalk.core.errors import JaywalkError, PrerequisiteError, UsageError
+from jaywalk.core.user_code import failure_line
 from jaywalk.record.episode import Code
 from jaywalk.record.run import RunFolder
 from jaywalk.runner._code import code_of_run
@@ -132,8 +133,14 @@ class RunSummary:
     done: int
     failed: int
     agent_failures: int
+    first_failure: str  # of the agent, with its place; empty if it never failed
     ran: int  # finished in this session
     hashes: dict[str, str]  # episode id -> record hash, of those done
+
+    @property
+    def always_failed(self) -> bool:
+        """Whether the agent failed in every episode."""
+        return 0 < self.agent_failures == self.done
 
     @property
     def is_complete(self) -> bool:
@@ -256,12 +263,14 @@ def _make_workers(
 def _summarise(folder: Path, plans: list[EpisodePlan], state: RunState, missing: int) -> RunSummary:
     rows = [row for name, row in state.rows().items() if name in {p.episode_id for p in plans}]
     done = [row for row in rows if row.state == DONE]
+    failures = [row.failure for row in done if row.failure]
     return RunSummary(
         run_folder=folder,
         total=len(plans),
         done=len(done),
         failed=sum(row.state == FAILED for row in rows),
-        agent_failures=sum(bool(row.failure) for row in done),
+        agent_failures=len(failures),
+        first_failure=failure_line(failures[0]) if failures else "",
         ran=missing - (len(plans) - len(done)),
         hashes={row.episode_id: row.record_hash for row in done},
     )

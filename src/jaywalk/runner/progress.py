@@ -21,6 +21,7 @@ from rich.text import Text
 
 import jaywalk.record
 from jaywalk.core.text import printable
+from jaywalk.core.user_code import failure_line
 from jaywalk.metrics.driving.penalties import NO_MIN_SPEED
 from jaywalk.runner.plan import EpisodeOutcome
 from jaywalk.runner.pool import Broken, PoolProgress, QuickScore, Scorer
@@ -238,8 +239,9 @@ class LiveTable:
         """Print a line above the table for noteworthy outcomes."""
         self.tally.finished(outcome, score)
         if outcome.failure:
-            last = outcome.failure.strip().rsplit("\n", 1)[-1]
-            self._print(f"{outcome.episode_id}: agent failed: {last}", "yellow")
+            self._print(
+                f"{outcome.episode_id}: agent failed: {failure_line(outcome.failure)}", "yellow"
+            )
 
     def broken(self, event: Broken, *, will_retry: bool) -> None:
         """Print a line above the table."""
@@ -308,7 +310,7 @@ def _cells(outcome: EpisodeOutcome, score: QuickScore | None) -> list[str]:
             points += f" ({score.no_min_speed:.1f} without minimum speed)"
         cells += [verdict, points]
     if outcome.failure:
-        cells.append("agent failed: " + outcome.failure.strip().rsplit("\n", 1)[-1])
+        cells.append("agent failed: " + failure_line(outcome.failure))
     return [printable(cell, layout=False) for cell in cells]
 
 

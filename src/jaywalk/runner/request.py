@@ -172,11 +172,15 @@ def _run_folders(out: Path | None, suite: str, agents: Sequence[AgentSpec]) -> l
 
 def _agent_label(spec: AgentSpec) -> str:
     predictor = str(spec.arguments.get("predictor", DEFAULT_PREDICTOR))
-    more = [] if predictor == DEFAULT_PREDICTOR else [_label(predictor_label(predictor))]
+    more = [] if predictor == DEFAULT_PREDICTOR else [_plain(predictor_label(predictor))]
     return "-".join([_label(spec.name), *more])
 
 
 def _label(name: str) -> str:
     short = Path(name).stem if "://" not in name else name.split("://", 1)[1]
-    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in short)
+    return _plain(short)
+
+
+def _plain(text: str) -> str:
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
     return plain.strip("-.") or "run"

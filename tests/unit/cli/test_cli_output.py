@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jaywalk.cli import output
+from jaywalk.cli import output, table_formats
 from jaywalk.cli.main import app
 from jaywalk.core.errors import PrerequisiteError, UsageError
 
@@ -86,7 +86,7 @@ def test_markdown_is_a_table_with_escaped_names():
     [("a|b", r"a\|b"), ("[0.1, 0.2]", "[0.1, 0.2]"), ("[x](y)", r"[x]\(y)"), ("<b>", r"\<b>")],
 )
 def test_markdown_cells_hold_no_markup(cell, expected):
-    assert output._markdown_cell(cell) == expected
+    assert table_formats._markdown_cell(cell) == expected
 
 
 def test_a_table_in_a_pipe_is_not_folded():
@@ -153,9 +153,16 @@ def test_returned_results_are_printed_in_every_format(capsys):
 
 def test_one_table_of_a_result(capsys):
     invoke(answer("a", table="names", next_command="jaywalk list"), "--format", "md")
-    assert capsys.readouterr() == ("| Name |\n| --- |\n| a |\n", "")
+    assert capsys.readouterr() == ("| Name |\n| --- |\n| a |\n", "jaywalk: a note\n")
     with pytest.raises(UsageError, match="--table is 'other', expected one of: names"):
         invoke(answer("a", table="other"))
+
+
+def test_rows_of_a_table_in_the_order_asked_for(capsys):
+    invoke(answer("a", "b", "c", metrics="c, a"), "--format", "csv")
+    assert capsys.readouterr().out == "Name\nc\na\n"
+    with pytest.raises(UsageError, match=r"--metrics names 'd', .* Known: a, b"):
+        invoke(answer("a", "b", metrics="a,d"))
 
 
 @pytest.mark.parametrize("words", [(), ("--json",), ("--format", "md")])

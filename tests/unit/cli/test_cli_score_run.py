@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import sqlite3
 
 import pyarrow as pa
@@ -50,6 +51,27 @@ def test_json_is_one_object(run):
     assert value["success"]["sr"] == 100.0
 
 
+def test_chosen_metrics_by_name_or_by_words(run):
+    done = score(run, "--metrics", "route completion %,success_rate", "--format", "csv")
+    assert done.exit_code == 0, done.output
+    first, *rows = done.stdout.splitlines()
+    assert first == "score,value,95 % interval,n"
+    assert [row.split(",")[0] for row in rows] == ["route completion %", "success rate %"]
+    wrong = score(run, "--metrics", "sucess_rate")
+    assert isinstance(wrong.exception, UsageError)
+    assert "Did you mean 'success_rate'?" in str(wrong.exception)
+
+
+def test_chosen_metrics_of_a_comparison(run):
+    other = run.with_name("other")
+    shutil.copytree(run, other)
+    words = ["compare", str(run), str(other), "--metrics", "success_rate,stop_per_km"]
+    done = CliRunner().invoke(app, [*words, "--format", "csv"])
+    assert done.exit_code == 0, done.output
+    names = [line.split(",")[0] for line in done.stdout.splitlines()]
+    assert names == ["metric (* primary)", "success rate % *", "stop signs passed per km"]
+
+
 def test_protocols_without_a_minimum_speed_have_no_column_for_it(run):
     assert "minimum speed" not in score(run).stdout
 
@@ -92,6 +114,10 @@ def test_missing_episodes_give_exit_code_4(run):
     done = score(run, "--protocol", "fail2drive")
     assert done.exit_code == 4
     assert "INCOMPLETE" in done.output
+    alone = score(run, "--table", "summary", "--format", "csv")
+    assert alone.exit_code == 4
+    assert "INCOMPLETE" in alone.stderr
+    assert alone.stdout.startswith("score,")
 
 
 def test_options_of_result_files_do_not_go_with_a_run(run):

@@ -147,6 +147,9 @@ def test_a_fitted_spread_of_modes_is_the_likeliest(crowd, tmp_path):
         ("now * float('nan')", r"mean_m has NaN or infinity for \d+ of \d+ people"),
         ("now - now", "relative to the person; add history_m"),
         ("100.0 * now", "expected positions in the frame of history_m, in metres"),
+        ("None", "it returned None; expected an array; is 'return' missing"),
+        ("float('nan')", r"mean_m has NaN or infinity for 1 of 1 people"),
+        ("exit(3)", r"mine.py, line 6: SystemExit: 3"),
         ("'left'", "mean_m is a str without a regular shape"),
         ("[[0.0], [0.0, 1.0]]", "mean_m is a list without a regular shape"),
         ("{'mean': now}", "the answer has the keys mean; expected an array, or a dict of mean_m"),
@@ -173,6 +176,23 @@ def predict(people):
     assert "mine.py" in str(caught.value)
     if answer != "now - now":
         assert "add_a_predictor.md" in str(caught.value)
+
+
+def test_answers_relative_to_a_person_are_refused_near_the_origin_too(crowd, tmp_path):
+    windows = build_windows(crowd)
+    assert np.abs(windows.history_m).max() < 100.0
+    name = python_file(tmp_path, STRAIGHT + "\nstraight = predict\n")
+    with Path(name).open("a") as file:
+        file.write("def predict(people):\n")
+        file.write("    return straight(people) - people.history_m[:, -1][:, None]\n")
+    with pytest.raises(UsageError, match=r"relative to the person; add history_m\[:, -1\]"):
+        make_predictor(name).fitted(windows)
+
+
+def test_a_predictor_with_a_map_need_not_know_places_far_off(crowd, tmp_path):
+    text = "    if abs(people.history_m).max() > 5000.0:\n        raise IndexError\n"
+    text = STRAIGHT.replace("(people):\n", f"(people):\n{text}")
+    assert make_predictor(python_file(tmp_path, text)).fitted(build_windows(crowd)).sigma_m
 
 
 def test_a_predictor_cannot_change_the_windows(crowd, tmp_path):
@@ -205,6 +225,11 @@ def test_names_that_lead_nowhere(tmp_path, monkeypatch):
         make_predictor("absent.onnx")
     with pytest.raises(UsageError, match="with a module that Python can import here"):
         make_predictor("absent_module:predict")
+    with pytest.raises(UsageError, match="cannot be loaded: ModuleNotFoundError: No module"):
+        make_predictor("absent_module:predict")
+    (tmp_path / "walk.py").write_text("def predict(people):\n    return 0\n")
+    with pytest.raises(UsageError, match=r"Did you mean the file 'walk.py'"):
+        make_predictor("walk")
     with pytest.raises(UsageError, match="json has no 'predict'"):
         make_predictor("json:predict")
     with pytest.raises(UsageError, match="that is no function"):
@@ -307,6 +332,7 @@ def test_a_run_is_named_after_its_predictor():
     assert folders("comfort-zone", "kalman") == [f"{plain}-kalman-v1"]
     both = folders("expert,comfort-zone", mine)
     assert both == ["runs/smoke-expert", f"{plain}-slowing_predictor"]
+    assert folders("comfort-zone", "pkg.slow:predict") == [f"{plain}-pkg.slow-predict"]
     with pytest.raises(UsageError, match=r"no file 'absent.py'"):
         folders("comfort-zone", "absent.py")
 

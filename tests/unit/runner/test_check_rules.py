@@ -90,6 +90,7 @@ def test_a_good_agent_passes_everything() -> None:
         ({"decision": _controls(steer=30.0)}, "controls", "fail", "not degrees"),
         ({"decision": _controls(brake=0.5)}, "controls", "warn", "let one go"),
         ({"along_m": 1.0}, "moves", "fail", "brake"),
+        ({"along_m": 1.0, "away_m": 9.0}, "moves", "fail", "left its route at once"),
         ({"along_m": 0.0, "decision": _controls(throttle=0.0)}, "moves", "fail", "never pressed"),
         ({"along_m": 0.0, "speed_mps": -2.0}, "moves", "fail", "reverse"),
         ({"decision": _controls(steer=0.0)}, "steering", "fail", "steer towards"),

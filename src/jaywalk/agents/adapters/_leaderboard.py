@@ -33,6 +33,7 @@ from jaywalk.agents.adapters.sensor_rig import (
 from jaywalk.agents.base import Briefing, Decision, Driver, Forecast, Moment, Plan
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import short_repr
 from jaywalk.geometry.geodesy import route_reference_deg, to_gps
 from jaywalk.town.lane_graph import RoadOption
 from jaywalk.town.routes import DenseRoute
@@ -85,10 +86,7 @@ class LeaderboardAgent(Driver):
     name = "leaderboard-agent"
 
     def __init__(self, module: ModuleType, path: str) -> None:
-        entry = getattr(module, ENTRY_POINT)()
-        if not hasattr(module, entry):
-            raise UsageError(f"{path}: get_entry_point() gives '{entry}', which is not defined.")
-        self._kind = getattr(module, entry)
+        self._kind = _entry_class(module, path)
         self._manner = manner_of(self._kind)
         self._agent: Any = None
         self._rig: SensorRig | None = None
@@ -155,6 +153,10 @@ class LeaderboardAgent(Driver):
         time_s = self._clock.get_time()
         more = (self._rig.named_actors,) if self._manner is LeaderboardManner.LOCAL else ()
         control = self._agent.run_step(data, time_s, *more)
+        if not isinstance(control, carla.VehicleControl):
+            raise TypeError(
+                f"run_step returned {short_repr(control)}, expected a carla.VehicleControl"
+            )
         control.manual_gear_shift = False
         return Decision(control=control, plan=self._plan(), forecasts=self._forecasts(moment))
 
@@ -210,6 +212,34 @@ class LeaderboardAgent(Driver):
         if pool is not None:
             pool.clear()
         provider.cleanup()
+
+
+def is_leaderboard_class(thing: Any) -> bool:
+    """Return whether a value is a class that derives from a base class of Leaderboard agents."""
+    return isinstance(thing, type) and any(_is_base(kind) for kind in thing.__mro__[1:])
+
+
+def _is_base(kind: type[Any]) -> bool:
+    return kind.__module__.startswith("leaderboard.")
+
+
+def _entry_class(module: ModuleType, path: str) -> type[Any]:
+    """Return the agent class of a file; it has a ``run_step`` of its own."""
+    entry = getattr(module, ENTRY_POINT)()
+    if not isinstance(entry, str):
+        raise UsageError(
+            f"{path}: get_entry_point() gives {short_repr(entry)}, expected the name of a class."
+        )
+    kind = getattr(module, entry, None)
+    if not isinstance(kind, type):
+        raise UsageError(f"{path}: get_entry_point() gives '{entry}', which is not defined.")
+    owner = next((one for one in kind.__mro__ if "run_step" in vars(one)), None)
+    if owner is None or _is_base(owner):
+        raise UsageError(
+            f"{path}: {entry} has no run_step of its own. Expected run_step(self, input_data, "
+            "timestamp), which returns a carla.VehicleControl."
+        )
+    return kind
 
 
 def _active_scenarios(briefing: Briefing) -> list[Any]:

@@ -10,6 +10,7 @@ import hashlib
 import math
 import sys
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ from scipy.optimize import minimize_scalar
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError, UsageError
 from jaywalk.core.user_code import error_words, import_file
+from jaywalk.forecasting.predictors.answers import FrameError, checked_answer
 from jaywalk.forecasting.predictors.network import OnnxNetwork, PeopleSeen, onnx_session
 from jaywalk.forecasting.samples import between_horizons
 from jaywalk.forecasting.windows import HORIZONS_S, MOST_NEIGHBOURS, Windows
@@ -29,10 +31,9 @@ from jaywalk.metrics.prediction.forecast import Mixture, nll_marginal
 
 ANSWER: Final = "predict"  # name of the function in a user's file
 _METHODS: Final = ("fitted", "trajectory", "predict")
-_KEYS: Final = ("mean_m", "weight", "covariance_m2")
 _AT_ONCE: Final = 1024  # people in one call
-_FASTEST_MPS: Final = 25.0  # nobody on foot; farther means another frame or unit
 _SIGMA_M: Final = (1e-3, 100.0)
+_FAR_M: Final = 10_000.0  # where answers in another frame show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,7 @@ class Plugged:
 
     def fitted(self, windows: Windows) -> Self:
         """Return a copy with the likeliest spread, unless the predictor gives covariances."""
+        self._check_frame(next(_people(windows)))
         weight, mean_m, covariance_m2 = self._ask(windows)
         if covariance_m2 is not None:
             return self
@@ -90,125 +92,34 @@ class Plugged:
             np.concatenate(known) if known else None,
         )
 
-    def _asked(self, people: PeopleSeen) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    def _check_frame(self, people: PeopleSeen) -> None:
+        """Refuse answers relative to a person or an origin: they show where people are far off."""
+        far = replace(
+            people,
+            history_m=people.history_m + _FAR_M,
+            ego_m=people.ego_m + _FAR_M,
+            neighbours=people.neighbours + np.array([_FAR_M, _FAR_M, 0.0, 0.0]),
+        )
         try:
-            raw = self.answer(people)
+            self._asked(far)
+        except FrameError:
+            raise
+        except JaywalkError:
+            pass  # a predictor with a map may have no answer there
+
+    def _asked(self, people: PeopleSeen) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        # A copy: a predictor that changes its input changes nothing of ours.
+        given = deepcopy(people)
+        try:
+            raw = self.answer(given)
         except JaywalkError:
             raise
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise UsageError(
                 f"predictor '{self.name}' failed: {error_words(problem, self.name)} The contract "
                 "is in docs/how-to/add_a_predictor.md."
             ) from problem
         return checked_answer(raw, people, self.name)
-
-
-def checked_answer(
-    raw: Any, people: PeopleSeen, name: str
-) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Return weights ``(N, K)``, means ``(N, K, H, 2)`` and covariances, or None, of an answer.
-
-    Raises:
-        UsageError: The answer breaks the contract; the message names the value and the fix.
-    """
-    answer = dict(raw) if isinstance(raw, dict) else {"mean_m": raw}
-    unknown = sorted(set(answer) - set(_KEYS))
-    if unknown or "mean_m" not in answer:
-        raise _broken(
-            name,
-            f"the answer has the keys {', '.join(map(str, sorted(answer)))}",
-            f"expected an array, or a dict of mean_m and optionally {' and '.join(_KEYS[1:])}",
-        )
-    n, h = len(people), len(people.horizons_s)
-    mean = _numbers(answer["mean_m"], "mean_m", name)
-    shape = mean.shape
-    if mean.shape == (n, h, 2):
-        mean = mean[:, None]
-    if mean.ndim != 4 or mean.shape[1] < 1 or mean.shape != (n, mean.shape[1], h, 2):
-        expected = f"({n}, {h}, 2) or ({n}, K, {h}, 2)"
-        raise _broken(
-            name,
-            f"mean_m has the shape {shape}",
-            f"expected {expected}: people, (modes,) horizons, x and y",
-        )
-    k = mean.shape[1]
-    weight = _numbers(answer.get("weight", np.full((n, k), 1.0 / k)), "weight", name)
-    if weight.shape != (n, k):
-        raise _broken(
-            name, f"weight has the shape {weight.shape}", f"expected ({n}, {k}): people, modes"
-        )
-    sums = weight.sum(axis=1)
-    if (weight < 0.0).any() or not np.allclose(sums, 1.0, atol=1e-3):
-        worst = float(sums[np.argmax(np.abs(sums - 1.0))])
-        raise _broken(
-            name,
-            f"the weights of a person sum to {worst:.4g}",
-            "expected probabilities of the modes: not negative, sum 1",
-        )
-    _check_places(mean, people, name)
-    covariance = answer.get("covariance_m2")
-    if covariance is not None:
-        covariance = _checked_covariance(covariance, (n, k, h, 2, 2), name)
-    return weight / sums[:, None], mean, covariance
-
-
-def _checked_covariance(raw: Any, shape: tuple[int, ...], name: str) -> FloatArray:
-    value = _numbers(raw, "covariance_m2", name)
-    if value.shape != shape:
-        raise _broken(
-            name,
-            f"covariance_m2 has the shape {value.shape}",
-            f"expected {shape}: people, modes, horizons, 2 x 2",
-        )
-    symmetric = np.allclose(value, np.swapaxes(value, -1, -2), rtol=1e-4, atol=1e-9)
-    if not symmetric or not np.all(np.linalg.eigvalsh(value) > 0.0):
-        raise _broken(
-            name,
-            "a matrix of covariance_m2 is not symmetric and positive definite",
-            "expected variances in m2 on the diagonal, for example 0.09 for a deviation of 0.3 m",
-        )
-    return value
-
-
-def _numbers(value: Any, key: str, name: str) -> FloatArray:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        kind = type(value).__name__
-        raise _broken(
-            name, f"{key} is a {kind} without a regular shape", "expected an array of numbers"
-        ) from problem
-    if not np.isfinite(array).all():
-        bad = int((~np.isfinite(array.reshape(len(array), -1))).any(axis=1).sum())
-        raise _broken(
-            name,
-            f"{key} has NaN or infinity for {bad} of {len(array)} people",
-            "expected a number for each; neighbours, ego_m and angles may be NaN in the input",
-        )
-    return array
-
-
-def _check_places(mean_m: FloatArray, people: PeopleSeen, name: str) -> None:
-    """Refuse positions that nobody on foot could reach, which are of another frame or unit."""
-    now = people.history_m[:, None, None, -1]
-    away = np.linalg.norm(mean_m - now, axis=-1)
-    reach = _FASTEST_MPS * people.horizons_s + 5.0
-    if not len(mean_m) or np.median(away / reach) <= 1.0:
-        return
-    relative = np.median(np.linalg.norm(mean_m, axis=-1) / reach) <= 1.0
-    fix = (
-        "they look relative to the person; add history_m[:, -1]"
-        if relative
-        else "expected positions in the frame of history_m, in metres"
-    )
-    raise _broken(name, f"half of the positions are over {np.median(away):.0f} m away", fix)
-
-
-def _broken(name: str, what: str, expected: str) -> UsageError:
-    return UsageError(
-        f"predictor '{name}': {what}; {expected}. The contract is in "
-        "docs/how-to/add_a_predictor.md."
-    )
 
 
 def _people(windows: Windows) -> Iterator[PeopleSeen]:
@@ -227,9 +138,8 @@ def _people(windows: Windows) -> Iterator[PeopleSeen]:
     rows = {f.name for f in fields(whole)} - {"step_s", "horizons_s"}
     for first in range(0, max(len(windows), 1), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
-        # Copies: a predictor that changes its input changes nothing of ours.
-        copies: dict[str, Any] = {key: np.array(getattr(whole, key)[part]) for key in rows}
-        yield replace(whole, **copies)
+        parts: dict[str, Any] = {key: getattr(whole, key)[part] for key in rows}
+        yield replace(whole, **parts)
 
 
 def _likeliest_sigma(weight: FloatArray, mean_m: FloatArray, truth_m: FloatArray) -> float:
@@ -266,7 +176,7 @@ def plugged(name: str) -> Any:
     target = _from_file(Path(name)) if name.endswith(".py") else _from_module(name)
     try:
         made = target() if isinstance(target, type) else target
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise UsageError(
             f"predictor '{name}' failed: {error_words(problem, name)} A class is created without "
             "arguments."
@@ -310,7 +220,7 @@ def _from_file(path: Path) -> Any:
         raise UsageError(f"--predictor is '{path}', and there is no such file.")
     try:
         module = import_file(path)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise UsageError(
             f"The predictor {path} cannot be loaded: {error_words(problem, str(path))}"
         ) from problem
@@ -339,7 +249,7 @@ def _from_module(name: str) -> Any:
     sys.path.insert(0, here)  # as Python itself does for scripts
     try:
         module = import_module(module_name)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise UsageError(
             f"The predictor '{name}' cannot be loaded: {error_words(problem, name)} Expected "
             "module:function, with a module that Python can import here."

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, Self, TypeVar, cast
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.registry import Registry, Spec
+from jaywalk.core.user_code import refuse_stem
 from jaywalk.forecasting.windows import Windows
 from jaywalk.metrics.prediction.forecast import Mixture
 
@@ -147,4 +148,6 @@ def _find(name: str) -> PredictorSpec:
     if name in PREDICTORS:
         return PREDICTORS.get(name)
     versions = [spec for spec in PREDICTORS if spec.name.rpartition("-v")[0] == name]
+    if not versions:
+        refuse_stem("--predictor", name)
     return max(versions, key=lambda spec: spec.version) if versions else PREDICTORS.get(name)
