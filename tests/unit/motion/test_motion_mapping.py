@@ -245,6 +245,16 @@ class TestDoubts:
         path = write_convention(tmp_path / "s.bvh", walking(seconds=2.0), swapped)
         assert any("left and right" in one for one in guess_mapping(read_motion(path)).doubts)
 
+    def test_an_adult_in_inches_is_no_infant_in_centimetres(self, tmp_path):
+        tall = 1.08  # as centimetres an infant of 72 cm
+        path = write_convention(
+            tmp_path / "i.bvh", walking(seconds=2.0), CONVENTIONS["xsens"], unit_m=0.0254 / tall
+        )
+        guess = guess_mapping(read_motion(path))
+        assert (guess.unit, guess.mapping.unit_m) == ("inch", 0.0254)
+        assert 1.75 < guess.height_m < 1.95
+        assert any("the unit is unclear: as inch" in one for one in guess.doubts)
+
     def test_a_unit_that_fits_nobody(self, tmp_path):
         path = write_convention(
             tmp_path / "u.bvh", walking(seconds=2.0), CONVENTIONS["xsens"], unit_m=31.0

@@ -101,7 +101,8 @@ def _read_hierarchy(path: Path, head: str) -> list[_Joint]:
                     raise DataError(f"{path}: an End Site has CHANNELS; expected a JOINT")
                 joints[stack[-1]].channels = channels
     except (StopIteration, IndexError, ValueError) as problem:
-        raise DataError(f"{path}: the hierarchy is broken ({problem!r})") from problem
+        cause = str(problem) or "it ends early"
+        raise DataError(f"{path}: the hierarchy is broken ({cause})") from problem
     if len(joints) > _MOST_JOINTS:
         raise DataError(f"{path}: has {len(joints)} joints; expected at most {_MOST_JOINTS}")
     if not joints or stack:

@@ -80,7 +80,10 @@ def guess_mapping(motion: JointMotion) -> MappingGuess:
     unit, unit_m, sure = _unit(leg)
     height_m = leg * unit_m * _HEIGHT_PER_LEG
     if not sure:
-        doubts.append(f"the unit is unclear: as {unit}, the body is {height_m:.2f} m tall")
+        doubts.append(
+            f"the unit is unclear: as {unit}, the body is {height_m:.2f} m tall; a mapping file "
+            "with another unit_m changes it (jaywalk motion map)"
+        )
     up, up_sure = _up_axis(motion, joints)
     if not up_sure:
         doubts.append(f"the up axis is unclear: taken as {up}")
@@ -273,14 +276,13 @@ def _unit(leg: float) -> tuple[str, float, bool]:
     heights = {name: leg * unit * _HEIGHT_PER_LEG for name, unit in (_METRIC | _OTHER).items()}
     metric = [name for name in _METRIC if low <= heights[name] <= high]
     fitting = [name for name in _OTHER if low <= heights[name] <= high]
-    if metric:
-        # a very small body may be an adult's in inches
-        sure = heights[metric[0]] > _SMALL_M or not fitting
-        return metric[0], _METRIC[metric[0]], sure
+    if metric and (heights[metric[0]] > _SMALL_M or not fitting):
+        return metric[0], _METRIC[metric[0]], True
     if not fitting:
         return "m", 1.0, False
+    # a very small body in a metric unit is more likely an adult's in inches
     best = min(fitting, key=lambda name: abs(np.log(heights[name] / _USUAL_M)))
-    return best, _OTHER[best], True
+    return best, _OTHER[best], not metric
 
 
 def axis_vector(axis: str) -> FloatArray:
