@@ -185,7 +185,7 @@ def classify(
 def show(
     library: LibraryArgument,
     clip: Annotated[str, typer.Argument(help="Name of the clip.")],
-    gif: Annotated[Path, typer.Option("--gif", help="File to write.")],
+    gif: Annotated[Path, typer.Option("--gif", "--out", "-o", help="File to write.")],
     rig: Annotated[str, typer.Option(help="man, woman, girl or boy.")] = "man",
 ) -> None:
     """Animate one clip on a walker, from the side and from above.

@@ -16,6 +16,7 @@ import pyarrow.feather as feather
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import open_file, read_text
+from jaywalk.core.text import suggestion
 from jaywalk.geometry.rotation import normalise
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.writing import INDEX, META, VERSION, frame_columns
@@ -85,7 +86,10 @@ class MotionLibrary:
 
     def _row(self, name: str) -> int:
         if name not in self.rows:
-            raise UsageError(f"no clip {name!r} in {self.folder}; see 'jaywalk motion search'")
+            raise UsageError(
+                f"no clip '{name}' in {self.folder}.{suggestion(name, self.rows)} 'jaywalk motion "
+                f"search {self.folder} WORDS' finds clips."
+            )
         return self.rows[name]
 
     def _cut(self, column: str, row: int) -> FloatArray:
