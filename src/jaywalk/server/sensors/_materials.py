@@ -132,6 +132,10 @@ class Material(IntEnum):
     LENS_RED = 54
     LENS_AMBER = 55
     LENS_GREEN = 56
+    EARTH = 57
+    STRAW = 58
+    CARTON = 59
+    GREENERY = 60
 
 
 class _Facts(NamedTuple):
@@ -201,6 +205,10 @@ _FACTS: Final[dict[Material, _Facts]] = {
     Material.LENS_RED: _Facts((58, 12, 12), 0.05, 0.3),
     Material.LENS_AMBER: _Facts((58, 42, 12), 0.05, 0.3),
     Material.LENS_GREEN: _Facts((10, 46, 36), 0.05, 0.3),
+    Material.EARTH: _Facts((106, 84, 62), 0.02, 1.0, Texture.GRAVEL),
+    Material.STRAW: _Facts((204, 168, 84), 0.02, 0.95, Texture.FUR),
+    Material.CARTON: _Facts((178, 140, 96), 0.02, 0.9, Texture.PLASTER),
+    Material.GREENERY: _Facts((70, 104, 46), 0.03, 0.85, Texture.HEDGE),
 }
 
 

@@ -35,7 +35,7 @@ def street_look(item: np.void, index: int) -> Look | None:
         return Look(model, scale, ((_LEAVES, _leaf_color(item)),))
     if kind in FURNITURE:
         size, scale = _rounded(half)
-        return Look(_furniture(kind, size), scale)
+        return Look(_street_model(kind, size), scale)
     return None
 
 
@@ -59,7 +59,7 @@ def _rounded(half: Half) -> tuple[Half, tuple[float, float, float]]:
 
 
 @cache
-def _furniture(kind: str, half: Half) -> Model:
+def _street_model(kind: str, half: Half) -> Model:
     levels = []
     for level in range(LEVELS):
         out = Surfaces()
