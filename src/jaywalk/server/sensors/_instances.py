@@ -142,20 +142,21 @@ def place_actor_meshes(
     meshes: Meshes,
     instance: int,
     row: int,
+    model: int,
+    first_part: int,
     frame: tuple[NDArray[np.float64], NDArray[np.float64]],
     library: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
     shown: ActorMeshes,
     paint: Paint,
 ) -> None:
-    """Write the rigid instance of an actor whose origin and axes are ``frame``.
+    """Write a rigid instance of an actor whose origin and axes are ``frame``.
 
     ``library`` holds the spans of all models, where their parts begin, and the boxes of the parts.
     """
     spans, first_box, boxes = library
-    model = shown.model[row]
     meshes.span[instance] = spans[model]
     meshes.slots[instance] = shown.slots[row]
-    meshes.first_part[instance] = shown.first_part[row]
+    meshes.first_part[instance] = first_part
     own = boxes[first_box[model] : first_box[model + 1]]
     put_instance(solids, k, meshes, instance, frame[0], frame[1], shown.scale[row], own, paint)
 

@@ -59,6 +59,7 @@ class Look(NamedTuple):
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     colors: tuple[tuple[int, tuple[int, int, int]], ...] = ()  # slots and their colours
     parts: int = 0  # parts with poses of their own, part 0 included; 0: none moves
+    rider: Model | None = None  # a person on it, who takes its colours
 
     def slots(self) -> NDArray[np.uint8]:
         """Return the colours as a row of ``Meshes.slots``."""
@@ -97,6 +98,7 @@ class ActorMeshes(NamedTuple):
     slots: NDArray[np.uint8]  # (n, SLOTS, 4)
     first_part: NDArray[np.int64]  # (n,)
     part_pose: NDArray[np.float64]  # (q, 3, 4)
+    rider: NDArray[np.int32]  # (n,): number of the person on it in the library; -1: nobody
 
 
 class PosedMeshes(NamedTuple):
@@ -126,6 +128,7 @@ def no_actor_meshes(rows: int) -> ActorMeshes:
         np.zeros((rows, SLOTS, 4), np.uint8),
         np.full(rows, -1, np.int64),
         np.zeros((0, 3, 4)),
+        np.full(rows, -1, np.int32),
     )
 
 

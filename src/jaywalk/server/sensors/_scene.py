@@ -21,6 +21,7 @@ from jaywalk.server.sensors._figure import (
     FIGURE_PARTS,
     MOST_VEHICLE_PARTS,
     PEDESTRIAN,
+    RIDER,
     is_animal,
     is_vehicle_label,
     put_animal,
@@ -242,6 +243,7 @@ class SceneBuilder:
         bodies = (kinds == _VEHICLE_KIND) | (kinds == _PROP_KIND)
         need += MOST_VEHICLE_PARTS * int(np.count_nonzero(bodies))
         models = int(np.count_nonzero(actor_meshes.model[:rows] >= 0)) + len(posed.row)
+        models += int(np.count_nonzero(actor_meshes.rider[:rows] >= 0))
         need += models
         self._solids = with_room(self._solids, need + need // 4)
         meshes = self._instances.meshes(self._static_meshes, models, actor_meshes.part_pose, posed)
@@ -531,10 +533,22 @@ def _place_meshes(
         for i in range(3):
             origin[i] = (actor.x if i == 0 else actor.y if i == 1 else actor.z) + axes[2, i] * drop
         paint = _actor_paint(actors, row, label_by_row, color_by_row)
-        place_actor_meshes(solids, k, meshes, instance, row, (origin, axes), library, shown, paint)
+        frame = (origin, axes)
+        place_actor_meshes(
+            solids, k, meshes, instance, row, as_int64(shown.model[row]),
+            as_int64(shown.first_part[row]), frame, library, shown, paint,
+        )  # fmt: skip
         solids.lamps[k] = actor.light_flags
         k += 1
         instance += 1
+        if shown.rider[row] >= 0:
+            paint = _person_paint(actors, row, label_by_row, color_by_row, RIDER)
+            place_actor_meshes(
+                solids, k, meshes, instance, row, as_int64(shown.rider[row]), -1, frame, library,
+                shown, paint,
+            )  # fmt: skip
+            k += 1
+            instance += 1
     for index in range(len(posed.row)):
         row = as_int64(posed.row[index])
         span = library[0][posed.model[index]]

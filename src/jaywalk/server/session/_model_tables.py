@@ -64,6 +64,8 @@ class ActorModels:
             out.model[row] = self._library.number(look.model)
             out.scale[row] = look.scale
             out.slots[row] = look.slots()
+            if look.rider is not None:
+                out.rider[row] = self._library.number(look.rider)
             if shown.pose is not None:
                 own = np.tile(np.eye(3, 4), (look.parts, 1, 1))
                 doors = world.open_doors.get(actor.id, 0)

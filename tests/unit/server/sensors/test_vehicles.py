@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.core.carla_enums import VehicleLight
+from jaywalk.core.carla_enums import SemanticTag, VehicleLight
 from jaywalk.geometry.geodesy import GeoReference
 from jaywalk.server.sensors._materials import MATERIAL_LAMP, Lamp, Material
 from jaywalk.server.sensors._mesh import MeshLibrary, no_actor_meshes
@@ -18,18 +18,11 @@ from jaywalk.server.world._tables import ACTOR, Kind
 from jaywalk.server.world._vehicle_blueprints import VEHICLES
 from jaywalk.server.world.blueprints import find
 
-
-def _has_look(name):
-    body = find(f"vehicle.{name}").body
-    shown = Body(f"vehicle.{name}", {}, body.half_extents_m, body.centre_m, (150, 20, 24), 300)
-    return actor_look(shown) is not None
-
-
 NIGHT = Sky(sun_altitude_deg=-60.0)
-NAMES = [f"vehicle.{spec.name}" for spec in VEHICLES if _has_look(spec.name)]
+NAMES = [f"vehicle.{spec.name}" for spec in VEHICLES]
 CAR = "vehicle.lincoln.mkz_2020"
 ALIKE = [n for n in NAMES if find(n).value("number_of_wheels") == "4"]
-MOST = (3600, 1700, 900)  # triangles of a level
+MOST = (3600, 1700, 1100)  # triangles of a level
 
 
 def body_of(name, color=(150, 20, 24)):
@@ -66,6 +59,8 @@ def picture(world, name, yaw, flags=0, kind="rgb", sky=NIGHT, ahead_m=9.0):
     library, shown = MeshLibrary(), no_actor_meshes(16)
     look = actor_look(body).look
     shown.model[row], shown.slots[row] = library.number(look.model), look.slots()
+    if look.rider is not None:
+        shown.rider[row] = library.number(look.rider)
     builder = SceneBuilder(
         world.scenery, world.ground, world.raster, GeoReference(0.0, 0.0), library=library
     )
@@ -147,7 +142,7 @@ def test_normals_point_outwards(name):
     assert (away > 0.0).mean() > 0.8
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALIKE)
 def test_models_are_the_same_on_both_sides(name):
     if "police" in name or name.endswith("firetruck"):  # a search lamp; a ladder
         return
@@ -215,6 +210,63 @@ def test_lamps_do_not_change_other_sensors(world):
 def test_emergency_vehicles_have_beacons(name):
     for mesh in look_of(name).look.model.levels:
         assert (MATERIAL_LAMP[mesh.material] == Lamp.BEACON).any()
+
+
+BIKES = [name for name in NAMES if name not in ALIKE]
+
+
+@pytest.mark.parametrize("name", BIKES)
+def test_riders_sit_on_the_seat_and_hold_the_bar(name):
+    look = look_of(name).look
+    bike, rider = look.model.levels[0], look.rider.levels[0]
+    assert [len(mesh.triangles) for mesh in look.rider.levels] == sorted(
+        (len(mesh.triangles) for mesh in look.rider.levels), reverse=True
+    )
+    low, high = rider.points_m.min(axis=0), rider.points_m.max(axis=0)
+    assert 1.45 < high[2] < 2.0  # the crown
+    assert 0.02 < low[2] < 0.5  # the soles, off the ground
+    assert -0.1 < 0.5 * (low[1] + high[1]) < 0.1
+    body = body_of(name)
+    assert low[0] > body.centre_m[0] - body.half_m[0]
+    assert high[0] < body.centre_m[0] + body.half_m[0]
+    bars = bike.points_m[np.unique(bike.triangles[bike.part == 5])]
+    outer = np.abs(bars[:, 1]) > 0.6 * np.abs(bars[:, 1]).max()
+    for side in (-1.0, 1.0):
+        grips = bars[outer & (side * bars[:, 1] > 0.0)]
+        away = np.linalg.norm(rider.points_m[:, None] - grips[None], axis=2)
+        assert away.min() < 0.05
+
+
+def test_a_rider_is_labelled_and_belongs_to_the_bike(world):
+    name = "vehicle.gazelle.omafiets"
+    labels = picture(world, name, math.pi / 2.0, kind="instance_segmentation", ahead_m=3.0)
+    own = labels[..., 1] + 256 * labels[..., 2] == 300
+    assert (labels[own][:, 0] == int(SemanticTag.RIDER)).sum() > 500
+    assert (labels[own][:, 0] == 14).sum() > 300  # the label given to the bike
+    rider = np.nonzero(own & (labels[..., 0] == int(SemanticTag.RIDER)))[0]
+    bike = np.nonzero(own & (labels[..., 0] == 14))[0]
+    assert rider.mean() < bike.mean()
+
+
+def test_handlebars_turn_about_the_steering_axis():
+    mesh, parts = posed("vehicle.gazelle.omafiets", Motion(), wheel_angle=0.5)
+    wheel = mesh.points_m[np.unique(mesh.triangles[mesh.part == 1])]
+    middle = 0.5 * (wheel.min(axis=0) + wheel.max(axis=0))
+    moved = parts[1, :, :3] @ middle + parts[1, :, 3]
+    np.testing.assert_allclose(moved, middle, atol=0.03)
+    ahead = parts[5, :, :3] @ [1.0, 0.0, 0.0]
+    assert ahead[1] > 0.35  # to the right
+    np.testing.assert_allclose(parts[5, :, :3] @ parts[5, :, :3].T, np.eye(3), atol=1e-12)
+    np.testing.assert_array_equal(parts[2], np.eye(3, 4))
+
+
+def test_pedals_turn_with_the_rear_wheel():
+    mesh, parts = posed("vehicle.bh.crossbike", Motion(rolled_m=0.4))
+    pedals = mesh.points_m[np.unique(mesh.triangles[mesh.part == 6])]
+    middle = np.array([pedals[:, 0].mean(), 0.0, 0.5 * (pedals[:, 2].min() + pedals[:, 2].max())])
+    moved = parts[6, :, :3] @ middle + parts[6, :, 3]
+    np.testing.assert_allclose(moved, middle, atol=0.02)
+    assert parts[6, 0, 2] > 0.2
 
 
 def test_wheels_roll_and_steer_about_their_middles():

@@ -1,16 +1,17 @@
-"""Looks of vehicles: which model shows a blueprint, and how its wheels and doors move."""
+"""Looks of vehicles: which model shows a blueprint."""
 
 from __future__ import annotations
 
-import math
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jaywalk.server.sensors._materials import Slot
 from jaywalk.server.sensors._mesh import LEVELS, Look, Model
-from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion, PosePart
+from jaywalk.server.sensors.models.shown import ActorLook, Body
+from jaywalk.server.sensors.models.vehicles._bicycles import BICYCLES
+from jaywalk.server.sensors.models.vehicles._bike import Bike, Seat
 from jaywalk.server.sensors.models.vehicles._cars import CARS
 from jaywalk.server.sensors.models.vehicles._extras import EXTRAS
 from jaywalk.server.sensors.models.vehicles._fittings import (
@@ -21,33 +22,37 @@ from jaywalk.server.sensors.models.vehicles._fittings import (
     wheel_side,
 )
 from jaywalk.server.sensors.models.vehicles._kinds import CarSpec
+from jaywalk.server.sensors.models.vehicles._motion import Joints, pose_of
+from jaywalk.server.sensors.models.vehicles._motorcycles import MOTORCYCLES
+from jaywalk.server.sensors.models.vehicles._riders import rider_looks, rider_model
 from jaywalk.server.sensors.models.vehicles._shell import Shell
-from jaywalk.server.sensors.models.vehicles._surfaces import (
-    DOORS,
-    PARTS,
-    WHEELS,
-    Joints,
-    Surfaces,
-    fitted,
-)
+from jaywalk.server.sensors.models.vehicles._surfaces import PARTS, Surfaces, fitted
 from jaywalk.server.sensors.models.vehicles._trucks import TRUCKS, build_truck
 from jaywalk.server.sensors.models.vehicles._vans import VANS
 
-_SPECS: Final = {**CARS, **VANS}
+_ONE_SHELL: Final = {**CARS, **VANS}
+_TWO_WHEELED: Final = {**MOTORCYCLES, **BICYCLES}
 _STEEL: Final = (156, 159, 163)
-_OPEN_RAD: Final = math.radians(62.0)
+_WHITE: Final = (226, 226, 222)
+_BLACK: Final = (34, 36, 40)
+_STRIPE: Final = (150, 28, 34)
+_BRIGHT: Final = 480  # sum of a colour's channels from which stripes and helmets are dark
 Half = tuple[float, float, float]
+Color = tuple[int, int, int]
 
 
 def vehicle_look(body: Body) -> ActorLook | None:
     """Return the look of a vehicle; None for other actors."""
     name = body.type_id.removeprefix("vehicle.")
-    if name == body.type_id or (name not in _SPECS and name not in TRUCKS):
+    if name in _TWO_WHEELED:
+        return _two_wheeler_look(name, body)
+    if name not in _ONE_SHELL and name not in TRUCKS:
         return None
     model, joints = _model(name, body.half_m, body.centre_m[0])
-    color = _STEEL if "color" not in body.attributes and name == "tesla.cybertruck" else body.color
-    look = Look(model, colors=((0, color),), parts=PARTS)
-    return ActorLook(look, _pose(joints))
+    color = body.color if name != "tesla.cybertruck" else _STEEL
+    second = _STRIPE if sum(color) > _BRIGHT else _WHITE
+    colors = ((int(Slot.PAINT), color), (int(Slot.PAINT_2), second))
+    return ActorLook(Look(model, colors=colors, parts=PARTS), pose_of(joints))
 
 
 def parked_car_look(item: np.void, index: int) -> Look | None:
@@ -56,20 +61,46 @@ def parked_car_look(item: np.void, index: int) -> Look | None:
     return None
 
 
+def _two_wheeler_look(name: str, body: Body) -> ActorLook:
+    model, joints, seat = _two_wheeler(name, body.half_m, body.centre_m[0])
+    looks = rider_looks(body.attributes.get("driver_id", "0"), body.actor_id)
+    colors: dict[int, Color] = {
+        slot: (r, g, b) for slot, (r, g, b) in enumerate(looks.colors.tolist())
+    }
+    colors[Slot.PAINT] = body.color
+    colors[Slot.PAINT_2] = _BLACK if sum(body.color) > _BRIGHT else _WHITE
+    rider = rider_model(looks, seat, name in MOTORCYCLES)
+    look = Look(model, colors=tuple(colors.items()), parts=PARTS, rider=rider)
+    return ActorLook(look, pose_of(joints))
+
+
+@cache
+def _two_wheeler(name: str, half_m: Half, middle_m: float) -> tuple[Model, Joints, Seat]:
+    levels = []
+    for level in range(LEVELS):
+        bike = Bike(half_m, middle_m, level)
+        seat = _TWO_WHEELED[name](bike)
+        joints = Joints(tuple(bike.wheels), 1, head=bike.head, crank=bike.crank)
+        levels.append(fitted(bike.out.mesh(), *_corners(half_m, middle_m)))
+    return Model(tuple(levels)), joints, seat
+
+
 @cache
 def _model(name: str, half_m: Half, middle_m: float) -> tuple[Model, Joints]:
-    low, high = (
-        (middle_m - half_m[0], -half_m[1], 0.0),
-        (middle_m + half_m[0], half_m[1], 2.0 * half_m[2]),
-    )
     levels = []
     for level in range(LEVELS):
         if name in TRUCKS:
             out, joints = build_truck(name, half_m, middle_m, level)
         else:
-            out, joints = _build_car(_SPECS[name], half_m, middle_m, level)
-        levels.append(fitted(out.mesh(), low, high))
+            out, joints = _build_car(_ONE_SHELL[name], half_m, middle_m, level)
+        levels.append(fitted(out.mesh(), *_corners(half_m, middle_m)))
     return Model(tuple(levels)), joints
+
+
+def _corners(half_m: Half, middle_m: float) -> tuple[Half, Half]:
+    """Return the least and the greatest corner of a box that stands on the ground."""
+    low = (middle_m - half_m[0], -half_m[1], 0.0)
+    return low, (middle_m + half_m[0], half_m[1], 2.0 * half_m[2])
 
 
 def _build_car(spec: CarSpec, half_m: Half, middle_m: float, level: int) -> tuple[Surfaces, Joints]:
@@ -84,46 +115,8 @@ def _build_car(spec: CarSpec, half_m: Half, middle_m: float, level: int) -> tupl
     add_handles(out, shell, spec.face.handles)
     for name in spec.extras:
         EXTRAS[name](out, shell)
-    return out, _joints(shell, spec.tyre_m)
-
-
-def _joints(shell: Shell, tyre_m: float) -> Joints:
-    s = shell.shape
     wheels = []
-    for axle in s.axles:
-        for side in (-1.0, 1.0):
-            y = wheel_side(shell, axle) - 0.5 * tyre_m
-            wheels.append((shell.x(axle), side * y, s.wheel_m))
-    return Joints(tuple(wheels), 2, shell.hinges())
-
-
-def _pose(joints: Joints) -> PosePart:
-    def pose(row: np.void, motion: Motion, out: NDArray[Any]) -> None:
-        for k, (place, part) in enumerate(zip(joints.wheels, WHEELS, strict=False)):
-            turn = motion.rolled_m / place[2]
-            steer = float(row["wheel_angle"]) if k < joints.steered else 0.0
-            steer = math.radians(motion.wheels_deg.get(k, math.degrees(steer)))
-            out[part] = _about(place, _upright(steer) @ _rolling(turn))
-        for k, ((x, y), part) in enumerate(zip(joints.hinges, DOORS, strict=False)):
-            if motion.doors >> k & 1:
-                out[part] = _about((x, y, 0.0), _upright(-math.copysign(_OPEN_RAD, y)))
-
-    return pose
-
-
-def _about(place: tuple[float, float, float], turn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the motion (3, 4) that turns about a place."""
-    at = np.array(place)
-    return np.column_stack([turn, at - turn @ at])
-
-
-def _upright(angle_rad: float) -> NDArray[np.float64]:
-    """Return a turn about the upright axis, to the right."""
-    c, s = math.cos(angle_rad), math.sin(angle_rad)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _rolling(angle_rad: float) -> NDArray[np.float64]:
-    """Return a turn about the axle, forwards."""
-    c, s = math.cos(angle_rad), math.sin(angle_rad)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    for axle in shell.axles:
+        y = wheel_side(shell, axle) - 0.5 * spec.tyre_m
+        wheels += [(shell.x(axle), side * y, spec.shape.wheel_m) for side in (-1.0, 1.0)]
+    return out, Joints(tuple(wheels), 2, shell.hinges())

@@ -29,14 +29,6 @@ _LEFT_LAMP: Final = {int(Material.BLINKER_RIGHT): int(Material.BLINKER_LEFT)}
 Point = tuple[float, float, float]
 
 
-class Joints(NamedTuple):
-    """Places about which parts turn, in the frame of the vehicle."""
-
-    wheels: tuple[tuple[float, float, float], ...]  # middles, in the order of ``WHEELS``
-    steered: int  # how many of them, from the first
-    hinges: tuple[tuple[float, float], ...]  # x and y, in the order of ``DOORS``
-
-
 class _Surface(NamedTuple):
     points: FloatArray  # (n, 3)
     triangles: NDArray[np.int32]  # (m, 3)
@@ -59,6 +51,7 @@ class Surfaces:
         part: int | NDArray[Any] = BODY,
         mirror: bool = False,
         outward: Point | None = None,
+        around: bool = False,
     ) -> None:
         """Add a smooth surface over a grid of points.
 
@@ -68,6 +61,7 @@ class Surfaces:
             part: Of all quads, or (rows - 1, columns - 1).
             mirror: Whether the left side gets a copy.
             outward: A direction to the outside; without it, away from the middle of the vehicle.
+            around: Whether each row is a closed ring; the outside lies away from its middle.
         """
         rows, columns = points.shape[:2]
         kinds = np.broadcast_to(np.asarray(material), (rows - 1, columns - 1))
@@ -78,7 +72,13 @@ class Surfaces:
         quads = np.stack([np.stack([a, b, c], -1), np.stack([a, c, d], -1)], axis=2)
         flat = points.reshape(-1, 3)
         normals = _smooth_normals(flat, quads.reshape(-1, 3))
-        if outward is None:
+        if around:
+            rings = normals.reshape(points.shape)
+            seam = rings[:, 0] + rings[:, -1]
+            seam /= np.maximum(np.linalg.norm(seam, axis=1, keepdims=True), 1e-12)
+            rings[:, 0] = rings[:, -1] = seam
+            away = (points - points.mean(axis=1, keepdims=True)).reshape(-1, 3)
+        elif outward is None:
             away = flat - np.array([0.8, 0.0, 1.0]) * flat.mean(axis=0)
             away[:, 2] += 0.3 * flat[:, 2].mean()
         else:
@@ -99,6 +99,10 @@ class Surfaces:
                 int(own),
                 mirror,
             )
+
+    def tube(self, points: FloatArray, material: int, *, part: int = BODY) -> None:
+        """Add a surface over closed rings (rings, points, 3); first and last point are the same."""
+        self.grid(points, material, part=part, around=True)
 
     def _add(
         self,

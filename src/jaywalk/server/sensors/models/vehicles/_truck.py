@@ -16,9 +16,10 @@ from jaywalk.server.sensors.models.vehicles._fittings import (
     add_wheel,
 )
 from jaywalk.server.sensors.models.vehicles._kinds import SQUARE_SIDE
+from jaywalk.server.sensors.models.vehicles._motion import Joints
 from jaywalk.server.sensors.models.vehicles._shape import Shape
 from jaywalk.server.sensors.models.vehicles._shell import Shell
-from jaywalk.server.sensors.models.vehicles._surfaces import WHEELS, Joints, Surfaces
+from jaywalk.server.sensors.models.vehicles._surfaces import WHEELS, Surfaces
 
 M = Material
 Half = tuple[float, float, float]

@@ -16,8 +16,9 @@ from jaywalk.server.sensors.models.vehicles._fittings import (
     add_mirrors,
     side_patch,
 )
+from jaywalk.server.sensors.models.vehicles._motion import Joints
 from jaywalk.server.sensors.models.vehicles._shell import Shell
-from jaywalk.server.sensors.models.vehicles._surfaces import WHEELS, Joints, Surfaces
+from jaywalk.server.sensors.models.vehicles._surfaces import WHEELS, Surfaces
 from jaywalk.server.sensors.models.vehicles._truck import CAB, Half, Truck, box_truck
 
 M = Material
