@@ -30,16 +30,26 @@ def train(
     leave_out: Annotated[
         str, typer.Option(help="Subjects not to train on, e.g. 07,35; 'judged' for the standard.")
     ] = "",
+    descriptions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Descriptions of the sequences (CMU's index.txt, or a CSV): also learn what "
+            "everyday people do - waiting, stopping, starting, stepping back."
+        ),
+    ] = None,
 ) -> None:
     """Train a model on motion capture; takes about a minute.
 
     Example: jaywalk motion model train --bvh cmu --out model.npz
     """
+    from jaywalk.motion.synthesis._actions import read_descriptions
     from jaywalk.motion.synthesis.model_file import save_model
     from jaywalk.motion.synthesis.training import train as fit
     from jaywalk.motion.synthesis.training import training_files
 
-    model = fit(training_files(bvh, clips, _subjects(leave_out)), say=say)
+    known = None if descriptions is None else read_descriptions(descriptions)
+    files = training_files(bvh, clips, _subjects(leave_out))
+    model = fit(files, descriptions=known, say=say)
     save_model(model, out)
     finish(
         [f"{out}: {out.stat().st_size} bytes"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from jaywalk.motion.library.classes import MotionClass
+from jaywalk.motion.synthesis._actions import ActionKind
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Role
@@ -46,12 +47,14 @@ class Behaviour:
         kind: Class its clips must have; others are drawn again.
         weight: Share among the clips of its class.
         make: Draws a plan.
+        action: Kind of action that the clips show instead of a plan.
     """
 
     name: str
     kind: MotionClass
     weight: float
-    make: Maker
+    make: Maker | None = None
+    action: ActionKind | None = None
 
 
 def nothing(_layer: Layer, _timeline: Timeline, _draws: Draws) -> None:

@@ -16,11 +16,14 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import parse_arrays, read_bytes
+from jaywalk.motion.synthesis._action_model import PATH_STEP, POSE_STEP, ActionBank
+from jaywalk.motion.synthesis._actions import ActionKind
 from jaywalk.motion.synthesis._gait_model import GaitCodes, GaitModel
 from jaywalk.motion.synthesis._stand_model import StandModel
 
 VERSION: Final = 1
 DEFAULT_FILE: Final = "default_motion_model.npz"
+EVERYDAY_FILE: Final = "everyday_motion_model.npz"
 ACKNOWLEDGEMENT: Final = (
     "Trained on data obtained from mocap.cs.cmu.edu. The database was created with funding from "
     "NSF EIA-0196217."
@@ -38,6 +41,7 @@ class MotionModel:
         stand: Standing.
         facts: What it was trained on, and the acknowledgement.
         digest: Fingerprint of the file.
+        actions: What everyday people do; None: a model of gait and standing only.
     """
 
     means: FloatArray
@@ -45,6 +49,7 @@ class MotionModel:
     stand: StandModel
     facts: dict[str, Any]
     digest: str = ""
+    actions: ActionBank | None = None
 
 
 def save_model(model: MotionModel, path: Path) -> None:
@@ -64,6 +69,8 @@ def save_model(model: MotionModel, path: Path) -> None:
     for name in ("postures", "gestures"):
         arrays |= _packed(f"stand.{name}", getattr(stand, name), 0)
     arrays["stand.neutral"] = np.packbits(stand.neutral)
+    if model.actions is not None:
+        arrays |= _action_arrays(model.actions)
     facts = {"version": VERSION, **model.facts}
     arrays["facts"] = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), dtype=np.uint8)
     with path.open("wb") as file:
@@ -81,6 +88,28 @@ def _packed(name: str, values: FloatArray, axis: int) -> dict[str, np.ndarray]:
     return {name: np.rint(values / scale).astype(np.int8), f"{name}.scale": scale}
 
 
+def _action_arrays(bank: ActionBank) -> dict[str, np.ndarray]:
+    kinds = [list(ActionKind).index(kind) for kind in bank.kinds]
+    return {
+        "actions.kinds": np.array(kinds, np.uint8),
+        "actions.seconds": bank.seconds.astype("<f4"),
+        "actions.terms": bank.terms.astype("<u2"),
+        **_packed("actions.pose_axes", bank.pose_axes, 1),
+        **_stepped("actions.poses", bank.poses, POSE_STEP),
+        **_stepped("actions.paths", bank.paths, PATH_STEP),
+    }
+
+
+def _stepped(name: str, values: FloatArray, step: float) -> dict[str, np.ndarray]:
+    """Whole steps of 16 bits in two planes: the upper one is nearly empty and packs well."""
+    whole = np.rint(values / step)
+    if np.abs(whole).max(initial=0.0) > 32767.0:
+        raise DataError(f"{name}: a value of {np.abs(values).max():g}; expected {32767 * step:g}")
+    planes = np.ascontiguousarray(whole.T.astype("<i2")).view(np.uint8)
+    planes = planes.reshape(*values.T.shape, 2)
+    return {f"{name}.low": planes[..., 0].copy(), f"{name}.high": planes[..., 1].copy()}
+
+
 def load_model(path: Path) -> MotionModel:
     """Read a model file.
 
@@ -92,9 +121,19 @@ def load_model(path: Path) -> MotionModel:
 
 @cache
 def default_model() -> MotionModel:
-    """The model that comes with the package."""
-    place = resources.files("jaywalk.motion") / "data" / DEFAULT_FILE
-    return _parse(place.read_bytes(), DEFAULT_FILE)
+    """The model of HABIT's people that comes with the package."""
+    return _packaged(DEFAULT_FILE)
+
+
+@cache
+def everyday_model() -> MotionModel:
+    """The model of everyday people that comes with the package."""
+    return _packaged(EVERYDAY_FILE)
+
+
+def _packaged(name: str) -> MotionModel:
+    place = resources.files("jaywalk.motion") / "data" / name
+    return _parse(place.read_bytes(), name)
 
 
 def _parse(content: bytes, name: str) -> MotionModel:
@@ -115,8 +154,9 @@ def _parse(content: bytes, name: str) -> MotionModel:
             stand=_stand(arrays),
             facts=facts,
             digest=digest,
+            actions=_actions(arrays) if "actions.kinds" in arrays else None,
         )
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as problem:
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, AttributeError, IndexError) as problem:
         raise DataError(f"{name}: is no motion model ({problem!r})") from problem
 
 
@@ -171,3 +211,29 @@ def _stand(arrays: dict[str, np.ndarray]) -> StandModel:
         gestures=_unpacked(arrays, "stand.gestures"),
         gesture_s=_double(arrays, "stand.gesture_s"),
     )
+
+
+def _actions(arrays: dict[str, np.ndarray]) -> ActionBank:
+    kinds = list(ActionKind)
+    bank = ActionBank(
+        kinds=tuple(kinds[number] for number in arrays["actions.kinds"].tolist()),
+        seconds=_double(arrays, "actions.seconds"),
+        terms=arrays["actions.terms"].astype(np.int64),
+        pose_axes=_unpacked(arrays, "actions.pose_axes"),
+        poses=_from_steps(arrays, "actions.poses", POSE_STEP),
+        paths=_from_steps(arrays, "actions.paths", PATH_STEP),
+    )
+    rows = int(bank.terms.sum())
+    if not len(bank.kinds) == len(bank.seconds) == len(bank.terms):
+        raise ValueError("kinds, durations and terms of actions differ in number")
+    if rows != len(bank.poses) or rows != len(bank.paths) or (bank.terms < 1).any():
+        raise ValueError(f"{rows} terms of actions; {len(bank.poses)} are stored")
+    if not ((bank.seconds > 0.2) & (bank.seconds < 60.0)).all():
+        raise ValueError("an action lasts less than 0.2 or more than 60 seconds")
+    return bank
+
+
+def _from_steps(arrays: dict[str, np.ndarray], name: str, step: float) -> FloatArray:
+    planes = np.stack([arrays[f"{name}.low"], arrays[f"{name}.high"]], axis=-1)
+    whole = np.ascontiguousarray(planes, np.uint8).view("<i2")[..., 0]
+    return np.asarray(step * whole.T.astype(np.float64))

@@ -5,9 +5,9 @@ Fitting the model of standing people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.sources._cmu_bvh import read_clip_list
+from jaywalk.motion.synthesis._action_model import fit_actions
+from jaywalk.motion.synthesis._actions import ActionKind, find_actions
 from jaywalk.motion.synthesis._capture import read_subjects, subject_of
 from jaywalk.motion.synthesis._cycles import Cycle, find_cycles
 from jaywalk.motion.synthesis._gait_fit import fit_gait
@@ -107,10 +109,21 @@ def training_files(folder: Path, clips: Path | None, leave_out: Sequence[str]) -
     return files
 
 
-def train(files: Sequence[Path], *, say: Callable[[str], None] = lambda _: None) -> MotionModel:
+def train(
+    files: Sequence[Path],
+    *,
+    descriptions: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> MotionModel:
     """Fit a model to captures.
 
     Files that cannot be read are named and left out.
+
+    Args:
+        files: BVH files of CMU.
+        descriptions: What the sequences show. If given, the model also gets a bank of the actions
+            of everyday people.
+        say: Told about progress.
 
     Raises:
         DataError: Too few people walk in them.
@@ -129,7 +142,7 @@ def train(files: Sequence[Path], *, say: Callable[[str], None] = lambda _: None)
     gait = fit_gait(cycles)
     stretches = all_standing(motions, gait.means)
     stand = fit_standing(stretches)
-    facts = {
+    facts: dict[str, Any] = {
         "acknowledgement": ACKNOWLEDGEMENT,
         "sequences": len(motions),
         "subjects": len({subject_of(motion.name) for motion in motions}),
@@ -141,5 +154,12 @@ def train(files: Sequence[Path], *, say: Callable[[str], None] = lambda _: None)
         "explained": round(gait.explained, 3),
         "explained_by_speed": round(gait.explained_by_speed, 3),
     }
+    actions = None
+    if descriptions is not None:
+        found = find_actions(motions, descriptions)
+        actions = fit_actions(found, gait.means)
+        facts["actions"] = {
+            kind.value: sum(one.kind is kind for one in found) for kind in ActionKind
+        }
     say(", ".join(f"{key} {value}" for key, value in list(facts.items())[1:]))
-    return MotionModel(means=gait.means, gait=gait.model, stand=stand, facts=facts)
+    return MotionModel(means=gait.means, gait=gait.model, stand=stand, facts=facts, actions=actions)
