@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -129,7 +130,9 @@ def tables(result: Mapping[str, Any]) -> dict[str, Any]:
             rows.append([group, f"{sets['windows']} windows: too few", "", "", "", ""])
             continue
         own = sets["held out"]
-        rows.append([f"**{group}**, held out", str(own["windows"]), "", "", "", f"{own['spread']:.1f}"])
+        rows.append(
+            [f"**{group}**, held out", str(own["windows"]), "", "", "", f"{own['spread']:.1f}"]
+        )
         for name, row in sets.items():
             if name == "held out":
                 continue
@@ -163,7 +166,7 @@ def main() -> None:
     libraries = {"before": open_library(given.before), "after": open_library(given.after)}
     result = compare(actions, libraries)
     for row in tables(result)["actions"]["rows"]:
-        print(" | ".join(row))
+        sys.stdout.write(" | ".join(row) + "\n")
     if given.json:
         given.json.write_text(json.dumps({"result": result, "tables": tables(result)}, indent=1))
 

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 
 def library_at(place: Path) -> MotionLibrary:
-    """The library in a folder; ``default``, unless there is such a folder, is the one we make."""
-    from jaywalk.motion import default_library
+    """The library in a folder, or the one that comes along as ``default`` or ``everyday``."""
+    from jaywalk.motion import default_library, everyday_library
     from jaywalk.motion.library.reading import open_library
 
     if str(place) == "default" and not place.exists():
         return default_library(say=say)
+    if str(place) == "everyday" and not place.exists():
+        return everyday_library(say=say)
     return open_library(place)
 
 

@@ -16,9 +16,9 @@ from jaywalk.core.errors import UsageError
 from jaywalk.geometry.rotation import conjugate, multiply, rotate
 from jaywalk.geometry.zones import sight_blocked
 from jaywalk.metrics.safety.posed import posed_people
-from jaywalk.motion import default_library
+from jaywalk.motion import packaged_library
 from jaywalk.motion.carla_rigs import load_rig
-from jaywalk.motion.library.reading import library_digest, open_library
+from jaywalk.motion.library.reading import EVERYDAY, library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.retarget import DRIVEN, RigClip
 from jaywalk.record import columns as c
@@ -221,11 +221,13 @@ class PosingLibraries:
     def bank(self, record: Record) -> ClipBank | None:
         """Return the clips of a record's people; None if their library was not given."""
         name = str(record.episode.parameters.get("motions") or "")
+        packaged = name in ("", EVERYDAY)
         digest = name.rpartition("sha256:")[2]
-        if name and digest not in self._folders:
+        if not packaged and digest not in self._folders:
             return None
         if digest not in self._banks:
-            library = open_library(self._folders[digest]) if name else default_library()
+            folder = self._folders.get(digest)
+            library = packaged_library(name) if folder is None else open_library(folder)
             self._banks[digest] = ClipBank(library)
         return self._banks[digest]
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from jaywalk.motion.playback.players import Cue as Cue
     from jaywalk.motion.retarget import RigClip as RigClip
     from jaywalk.motion.synthesis.default import default_library as default_library
+    from jaywalk.motion.synthesis.default import everyday_library as everyday_library
+    from jaywalk.motion.synthesis.default import packaged_library as packaged_library
 
 __getattr__, __all__ = lazy_exports(
     __name__,
@@ -28,6 +30,6 @@ __getattr__, __all__ = lazy_exports(
         "playback.bank": ("ClipBank",),
         "playback.players": ("Cue",),
         "retarget": ("RigClip",),
-        "synthesis.default": ("default_library",),
+        "synthesis.default": ("default_library", "everyday_library", "packaged_library"),
     },
 )

@@ -36,22 +36,24 @@ def _cross(a: Vec3, b: Vec3) -> Vec3:
 
 
 @kernel
-def _unit(a: Vec3) -> Vec3:
+def unit(a: Vec3) -> Vec3:
+    """Direction of a vector."""
     norm = max(math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), 1e-12)
     return (a[0] / norm, a[1] / norm, a[2] / norm)
 
 
 @kernel
-def _length(a: Vec3) -> float:
+def length(a: Vec3) -> float:
+    """Length of a vector."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
 @kernel
 def _frame(direction: Vec3, hinge: Vec3) -> Quat:
     """Orientation with one axis along a bone and one along the hinge square to it."""
-    u = _unit(direction)
-    dot = u[0] * hinge[0] + u[1] * hinge[1] + u[2] * hinge[2]
-    n = _unit((hinge[0] - dot * u[0], hinge[1] - dot * u[1], hinge[2] - dot * u[2]))
+    u = unit(direction)
+    along = u[0] * hinge[0] + u[1] * hinge[1] + u[2] * hinge[2]
+    n = unit((hinge[0] - along * u[0], hinge[1] - along * u[1], hinge[2] - along * u[2]))
     q: Quat = quat_from_columns(u, _cross(n, u), n)
     return q
 
@@ -73,10 +75,10 @@ def solve_leg(
         The two turns, in the space of the arguments; the rest hinge is the lateral x axis.
     """
     span = (ankle[0] - hip[0], ankle[1] - hip[1], ankle[2] - hip[2])
-    a, b = _length(thigh_rest), _length(shank_rest)
-    distance = min(max(_length(span), abs(a - b) + 1e-6), (a + b) * 0.999999)
-    u = _unit(span)
-    hinge = _unit(_cross(pole, u))
+    a, b = length(thigh_rest), length(shank_rest)
+    distance = min(max(length(span), abs(a - b) + 1e-6), (a + b) * 0.999999)
+    u = unit(span)
+    hinge = unit(_cross(pole, u))
     forward = _cross(u, hinge)
     cos_hip = (a * a + distance * distance - b * b) / (2.0 * a * distance)
     sin_hip = math.sqrt(max(1.0 - cos_hip * cos_hip, 0.0))
@@ -98,7 +100,8 @@ REACH: Final = 0.998
 
 
 @kernel
-def _dot(a: Vec3, b: Vec3) -> float:
+def dot(a: Vec3, b: Vec3) -> float:
+    """Scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -119,14 +122,14 @@ def _plus(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def _leg_reach_unit(a: Vec3) -> Vec3:
-    return _scaled(a, 1.0 / max(math.sqrt(_dot(a, a)), 1e-12))
+    return _scaled(a, 1.0 / max(math.sqrt(dot(a, a)), 1e-12))
 
 
 @kernel
-def _arc(a: Vec3, b: Vec3) -> Quat:
+def arc(a: Vec3, b: Vec3) -> Quat:
     """Shortest turn from one unit direction to another."""
     c = _leg_reach_cross(a, b)
-    q: Quat = quat_normalise((1.0 + _dot(a, b), c[0], c[1], c[2]))
+    q: Quat = quat_normalise((1.0 + dot(a, b), c[0], c[1], c[2]))
     return q
 
 
@@ -148,19 +151,19 @@ def lead_leg(
         The two new turns.
     """
     t, s = quat_rotate(thigh, thigh_rest), quat_rotate(shank, shank_rest)
-    a, b = math.sqrt(_dot(t, t)), math.sqrt(_dot(s, s))
+    a, b = math.sqrt(dot(t, t)), math.sqrt(dot(s, s))
     along, below = _leg_reach_unit(t), _leg_reach_unit(s)
     # the hinge the knee bends about now; its anatomical axis decides when the leg is straight
     hinge = _plus(_leg_reach_cross(along, below), _scaled(quat_rotate(thigh, flexion), 0.1))
-    hinge = _leg_reach_unit(_plus(hinge, _scaled(along, -_dot(hinge, along))))
-    distance = math.sqrt(_dot(wanted, wanted))
+    hinge = _leg_reach_unit(_plus(hinge, _scaled(along, -dot(hinge, along))))
+    distance = math.sqrt(dot(wanted, wanted))
     distance = min(max(distance, abs(a - b) + 1e-3), REACH * (a + b))
     cosine = (distance * distance - a * a - b * b) / (2.0 * a * b)
     cosine = min(max(cosine, -1.0), 1.0)
     sine = math.sqrt(1.0 - cosine * cosine)
     bent = _plus(_scaled(along, cosine), _scaled(_leg_reach_cross(hinge, along), sine))
-    new_shank = quat_multiply(_arc(below, bent), shank)
-    swing = _arc(_leg_reach_unit(_plus(t, _scaled(bent, b))), _leg_reach_unit(wanted))
+    new_shank = quat_multiply(arc(below, bent), shank)
+    swing = arc(_leg_reach_unit(_plus(t, _scaled(bent, b))), _leg_reach_unit(wanted))
     return quat_normalise(quat_multiply(swing, thigh)), quat_normalise(
         quat_multiply(swing, new_shank)
     )

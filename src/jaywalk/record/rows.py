@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.geometry.rotation import rotation_matrix_carla, rotator_from_matrix
 from jaywalk.record import columns as c
 from jaywalk.record._schema import STATES, TEXT
@@ -93,6 +94,8 @@ def pose_of(transform: Any) -> tuple[float, float, float, float, float, float]:
 def actor_row(actor: Any, kind: str) -> dict[str, Any]:
     """Return the row that describes an actor; the box of a body takes one call to the server."""
     attributes = dict(actor.attributes)
+    if attributes.get(CARRIES) == "":  # nothing is carried: CARLA's walkers have no such attribute
+        del attributes[CARRIES]
     row: dict[str, Any] = {
         c.SERVER_ID: actor.id,
         c.KIND: kind,

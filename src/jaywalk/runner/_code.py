@@ -11,6 +11,7 @@ from jaywalk.core.errors import RegistryError
 from jaywalk.core.source_digest import SHORT, sources_digest
 from jaywalk.record.episode import Code
 from jaywalk.runner.motions import plays_clips
+from jaywalk.runner.plan import packaged_motions
 from jaywalk.scenarios.suite import Suite
 from jaywalk.town.town import Town, load_town
 
@@ -30,9 +31,10 @@ def code_of_run(
         server: Address of an external server, whose towns are unknown.
     """
     posed = any(item.posed or plays_clips(item.route) for item in suite.routes)
+    library = packaged_motions(suite.people_model) if any(i.posed for i in suite.routes) else ""
     return Code(
         sources=sources_digest(),
-        motions=(motions or default_motions_digest()) if posed else "",
+        motions=(motions or packaged_motions_digest(library)) if posed else "",
         towns={} if server else _towns(suite, opendrive),
         driver=driver_version(agent),
     )
@@ -86,12 +88,11 @@ def distinct(codes: Iterable[Code]) -> list[Code]:
 
 
 @cache
-def default_motions_digest() -> str:
-    """Return the digest of the default motion library, which is generated if needed."""
-    from jaywalk.motion.library.reading import library_digest
-    from jaywalk.motion.synthesis.default import default_library
+def packaged_motions_digest(name: str) -> str:
+    """Return the digest of a motion library that comes along; it is generated if needed."""
+    from jaywalk.motion import library_digest, packaged_library
 
-    return library_digest(default_library().folder)
+    return library_digest(packaged_library(name).folder)
 
 
 def _towns(suite: Suite, opendrive: str | None) -> dict[str, str]:

@@ -183,7 +183,11 @@ def run_request(
     options = {
         **request.overrides,
         **request.episodes.config(),
-        **people_parameters(request.suite.people_model),
+        **people_parameters(
+            request.suite.people_model,
+            own_motions=bool(request.episodes.motions)
+            or not any(route.posed for route in request.suite.routes),
+        ),
         "server": "attached" if request.workers.server else "embedded",
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)

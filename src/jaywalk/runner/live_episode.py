@@ -329,7 +329,10 @@ class LiveEpisode:
                 "posed": plan.item.posed,
                 "traffic_speed": list(plan.item.traffic_speed),
                 **plan.options.parameters(),
-                **people_parameters(plan.people_model),
+                **people_parameters(
+                    plan.people_model,
+                    own_motions=bool(plan.options.motions) or not plan.item.posed,
+                ),
                 **_half_of(plan),
             },
             town=plan.item.route.town,

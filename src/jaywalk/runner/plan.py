@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jaywalk.actors.reactive.traits import PEOPLE_VERSION, SCRIPTED
+from jaywalk.motion.library.reading import EVERYDAY
 from jaywalk.record.episode import Code
 from jaywalk.scenarios.suite import Suite, SuiteRoute
 
@@ -71,9 +72,22 @@ class EpisodeOptions(EpisodeChoices):
         return {"traffic": self.traffic, "motions": library if self.motions else ""}
 
 
-def people_parameters(model: str) -> dict[str, Any]:
-    """The people model for configs and records; scripted people keep the hashes that they had."""
-    return {} if model == SCRIPTED else {"people_model": f"{model}-{PEOPLE_VERSION}"}
+def packaged_motions(model: str) -> str:
+    """Name of the library for posed people of a model, if the user gave none."""
+    return "" if model == SCRIPTED else EVERYDAY
+
+
+def people_parameters(model: str, *, own_motions: bool) -> dict[str, Any]:
+    """People model and library for configs and records; scripted people keep their hashes.
+
+    Args:
+        model: ``scripted``, or how people react.
+        own_motions: Whether nobody is posed by a library that comes along.
+    """
+    if model == SCRIPTED:
+        return {}
+    named = {"people_model": f"{model}-{PEOPLE_VERSION}"}
+    return named if own_motions else named | {"motions": packaged_motions(model)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
 from jaywalk.actors.traffic.traffic import network_of
 from jaywalk.client.bones import BoneLine
 from jaywalk.core.errors import DataError, InfrastructureError
-from jaywalk.motion import default_library
-from jaywalk.motion.library.reading import open_library
+from jaywalk.motion import packaged_library
+from jaywalk.motion.library.reading import EVERYDAY, open_library
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.record.episode import ask_wet_grip
 from jaywalk.server.process import ServerProcess
@@ -150,16 +150,17 @@ class SimulatorSession:
         return self._walks[key]
 
     def motions(self, name: str) -> tuple[ClipBank, Repertoire]:
-        """Return the clips for posed people: "" for the default library, or a folder."""
+        """Return the clips for posed people, from a library that comes along or a folder."""
         if name not in self._motions:
             bank = self.bank(name)
             self._motions[name] = bank, read_repertoire(bank.library)
         return self._motions[name]
 
     def bank(self, name: str) -> ClipBank:
-        """Return the clips of a library: "" for the default one, or a folder."""
+        """Return the clips of a library that comes along, or of a folder."""
         if name not in self._banks:
-            library = open_library(Path(name)) if name else default_library()
+            packaged = name in ("", EVERYDAY)
+            library = packaged_library(name) if packaged else open_library(Path(name))
             self._banks[name] = ClipBank(library)
         return self._banks[name]
 

@@ -19,7 +19,7 @@ from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.capture import Reacting
-from jaywalk.runner.plan import EpisodePlan
+from jaywalk.runner.plan import EpisodePlan, packaged_motions
 from jaywalk.runner.session import STEP_S, SimulatorSession
 from jaywalk.scenarios.base import Scenario, ScenarioAnnouncement, ScenarioContext, make_scenario
 from jaywalk.scenarios.reserved_space import ReservedSpace, find_reserved_space, lanes_beside
@@ -154,7 +154,9 @@ def _spawn_people(
     clear = [(x, y, _PEOPLE_CLEAR_M), *reserved.circles()]
     settings = CrowdSettings()
     if plan.item.posed:
-        bank, repertoire = session.motions(plan.options.motions)
+        bank, repertoire = session.motions(
+            plan.options.motions or packaged_motions(plan.people_model)
+        )
         people = HabitPeople(
             session.client,
             world,

@@ -20,7 +20,7 @@ from jaywalk.motion.library.writing import LibraryWriter
 from jaywalk.motion.synthesis import default as default_module
 from jaywalk.motion.synthesis.model_file import default_model
 from jaywalk.motion.synthesis.sampling import (
-    BEHAVIOURS,
+    HABIT_MIX,
     behaviour_key,
     counts,
     sample,
@@ -40,10 +40,10 @@ def run(*words):
 
 def test_every_behaviour_has_its_share():
     for clips in (80, 400, 1000):
-        number = counts(clips)
+        number = counts(HABIT_MIX, clips)
         assert sum(number.values()) == clips
-        assert set(number) == {behaviour_key(b) for b in BEHAVIOURS}
-    assert min(counts(400).values()) >= 4
+        assert set(number) == {behaviour_key(b) for b in HABIT_MIX.behaviours}
+    assert min(counts(HABIT_MIX, 400).values()) >= 4
 
 
 def test_clips_are_reproducible_and_distinct(motions):
@@ -66,8 +66,8 @@ def test_clips_are_reproducible_and_distinct(motions):
 )
 def test_golden_clips(key, frames, end_m, wrist_m):
     """The same on every machine, to a few millimetres; change SAMPLER_VERSION if on purpose."""
-    behaviour = next(b for b in BEHAVIOURS if behaviour_key(b) == key)
-    motion = sample_clip(default_model(), behaviour, 0, 1).motion
+    behaviour = next(b for b in HABIT_MIX.behaviours if behaviour_key(b) == key)
+    motion = sample_clip(default_model(), behaviour, 0, 1)
     assert motion.frames == frames
     assert motion.root_m[-1] == pytest.approx(end_m, abs=0.005)
     assert motion.joints_m()[frames // 2, 20] == pytest.approx(wrist_m, abs=0.005)

@@ -20,7 +20,7 @@ from jaywalk.metrics.driving.run_score import mixed_code, score_run
 from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.record import record_hash
 from jaywalk.record.episode import Code
-from jaywalk.runner._code import code_of_episode, code_of_run, default_motions_digest
+from jaywalk.runner._code import code_of_episode, code_of_run, packaged_motions_digest
 from jaywalk.runner.config import read_config, resolve_config, route_digest, settle_config
 from jaywalk.runner.plan import plan_episodes
 from jaywalk.scenarios.suite import load_suite
@@ -90,14 +90,14 @@ def test_a_runs_versions_name_sources_towns_suite_and_driver(monkeypatch):
     of_record = code_of_episode(code, item.route.town, route_digest(item))
     assert list(of_record.towns) == [item.route.town]
     assert of_record.suite == route_digest(item)
-    monkeypatch.setattr("jaywalk.runner._code.default_motions_digest", lambda: "d" * 64)
+    monkeypatch.setattr("jaywalk.runner._code.packaged_motions_digest", lambda name: "d" * 64)
     assert code_of_run(load_suite("habit"), "expert").motions == "d" * 64
     assert code_of_run(load_suite("habit"), "expert", motions="e" * 64).motions == "e" * 64
 
 
 @pytest.mark.slow
 def test_the_default_motion_library_has_a_digest_of_its_content():
-    assert len(default_motions_digest()) == 64
+    assert len(packaged_motions_digest("")) == 64
 
 
 def test_versions_are_in_a_record_but_not_in_its_hash(tmp_path):

@@ -89,7 +89,8 @@ def _draw(
     random = stream(seed, "habit", "person", number)
     child, model, along, where, strolls = random.random(5)
     is_child = bool(child < manner.children)
-    idle = _pick(random, repertoire.fitting(repertoire.idle, is_child))
+    idles = repertoire.fitting(repertoire.idle, is_child)
+    idle = _pick_any(random, idles) if repertoire.everyday else _pick(random, idles)
     near_m, far_m = manner.trigger_m
     role_strolls = intended == NOT_CROSSING and bool(strolls < manner.strolling)
     pools = {
@@ -127,6 +128,11 @@ def _pick(random: np.random.Generator, uses: tuple[Use, ...]) -> Use:
     kind = kinds[int(random.random() * len(kinds))]
     fitting = [use for use in uses if use.kind == kind]
     return fitting[int(random.random() * len(fitting))]
+
+
+def _pick_any(random: np.random.Generator, uses: tuple[Use, ...]) -> Use:
+    """Draw one of many clips, all alike."""
+    return uses[int(random.random() * len(uses))]
 
 
 def choices(

@@ -18,11 +18,25 @@ from jaywalk.actors.posed._roles import PersonRole, choices
 from jaywalk.actors.posed._spots import Spots, crossing_spots, staying_spots
 from jaywalk.actors.posed.repertoire import HabitManner
 from jaywalk.core.errors import DataError
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.town.routes import DenseRoute
 
 ROLE_NAME: Final = "habit"
 _APART_M: Final = (1.2, 0.75)  # between two people; the second value where there is no other room
 _DROP_M: Final = 1.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outfit:
+    """Visible traits of a person.
+
+    Attributes:
+        senior: Whether an old person.
+        carries: What they hold, push or wear, as the attribute ``carries``.
+    """
+
+    senior: bool
+    carries: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +66,20 @@ def spawn_posed(
     manner: HabitManner,
     seed: int,
     keep_clear_m: Sequence[tuple[float, float, float]] = (),
+    outfits: Sequence[Outfit] = (),
 ) -> list[tuple[PlacedPerson, Any]]:
     """Spawn all people; return each with their actor, in the order of the roles.
+
+    Args:
+        client: A ``carla.Client``.
+        world: A ``carla.World``.
+        network: Where people walk.
+        roles: Who they are.
+        route: Route of the ego.
+        manner: Composition of the people.
+        seed: Seed of the episode.
+        keep_clear_m: Circles without people.
+        outfits: Visible traits by the number of a role; none: any blueprint of the age group.
 
     Raises:
         DataError: A person found no spot; all people spawned so far are removed.
@@ -73,7 +99,8 @@ def spawn_posed(
     for role in roles:
         spots = staying if role.intended == NOT_CROSSING else crossing
         order = choices(role, spots, seed, manner, length_m)
-        spawned = _spawn_one(world, role, spots, order, models, taken)
+        outfit = outfits[role.number] if outfits else None
+        spawned = _spawn_one(world, role, spots, order, models, taken, outfit)
         if spawned is None:
             client.apply_batch_sync([carla.command.DestroyActor(actor) for _, actor in done])
             raise DataError(_too_few(role, len(done), len(roles), len(order), manner))
@@ -100,10 +127,15 @@ def _spawn_one(
     order: NDArray[np.int64],
     models: dict[str, list[Any]],
     taken: list[tuple[float, float]],
+    outfit: Outfit | None,
 ) -> tuple[PlacedPerson, Any] | None:
     group = models["child" if role.child else "adult"]
+    if outfit is not None and not role.child:
+        aged = [m for m in group if (attribute_of(m, "age") == "elderly") == outfit.senior]
+        group = aged or group
     model = group[int(role.model * len(group))]
-    for name, value in (("role_name", ROLE_NAME), ("is_invincible", "false")):
+    carries = "" if outfit is None else outfit.carries
+    for name, value in (("role_name", ROLE_NAME), ("is_invincible", "false"), (CARRIES, carries)):
         if model.has_attribute(name):
             model.set_attribute(name, value)
     for k, apart_m in ((k, apart_m) for apart_m in _APART_M for k in order.tolist()):

@@ -18,11 +18,14 @@ from jaywalk.client.bones import Bone, BoneForm, BoneLine, request
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.core.kernels import kernel
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.carla_rigs import Rig, rig_for_walker
+from jaywalk.motion.playback._feet import ball_places, leg_tables, raise_feet
 from jaywalk.motion.playback._kernels import angles_of
-from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.playback.overlay import GazeOverlay
+from jaywalk.motion.playback.bank import ClipBank, Rows
+from jaywalk.motion.playback.holding import Holds, arm_tables, hold_things, holds_of
+from jaywalk.motion.playback.overlay import GazeOverlay, bend_trunks, stoop_rad, turn_heads
 from jaywalk.motion.playback.players import Cue, Players, Playing
 from jaywalk.motion.retarget import DRIVEN, engine_angles_deg
 from jaywalk.town.ground import Ground, surface_height
@@ -30,6 +33,8 @@ from jaywalk.town.ground import Ground, surface_height
 _RIGHT_PLACE_M: Final = 0.3  # a walker farther than this from its set position is released
 _STEP_M: Final = 0.3  # the height of the ground is averaged this far ahead and behind
 _STEP_POINTS: Final = 4
+_FOOT_M: Final = 0.1
+_MOST_RAISED_M: Final = 0.2
 _HIPS: Final = tuple(DRIVEN).index("crl_hips__C")
 
 
@@ -49,7 +54,8 @@ class PosedPeople:
     Attributes:
         players: Poses and motions; people are numbered there in the order they were taken.
         ids: Actor ids in the same order.
-        gaze: Where people look, added to the clips; None: as in the clips.
+        gaze: Where people look, added to the clips; then seniors also stoop, and feet fit the
+            ground one by one. None: as in the clips.
     """
 
     def __init__(
@@ -78,6 +84,10 @@ class PosedPeople:
         self._actors: list[Any] = []
         self._form = BoneForm()
         self.gaze: GazeOverlay | None = None
+        self._carried: list[tuple[str, str]] = []
+        self._stoop_rad = np.zeros(0)
+        self._holds: Holds | None = None  # None: nobody holds anything
+        self._legs = leg_tables()
         self._controlled = np.zeros(0, np.bool_)
         self._put = np.zeros(0, np.bool_)  # moved at least once
         self._z_m = np.zeros(0)  # ground height under each person
@@ -116,6 +126,11 @@ class PosedPeople:
         self.ids.append(actor.id)
         self._actors.append(actor)
         self._form.add(actor.id, _driven_bones(rig), _HIPS)
+        self._carried.append((rig.name, actor.attributes.get(CARRIES, "")))
+        age = actor.attributes.get("age", "")
+        self._stoop_rad = np.append(self._stoop_rad, stoop_rad(age, actor.type_id))
+        holds = holds_of(self._carried)
+        self._holds = holds if holds.held.any() else None
         self._controlled, self._put = np.append(self._controlled, True), np.append(self._put, False)
         self._z_m = np.append(self._z_m, z_m)
         self.players.play(row, cue, then)
@@ -219,13 +234,28 @@ class PosedPeople:
 
     def _pose(self, controlled: list[int]) -> None:
         """Send the bones of all people; they take effect once the line has been waited for."""
-        if self.gaze is None:
-            angles = self.players.angles_deg(np.array(controlled, np.int64))
-        else:
-            shown = self.gaze.applied(self.players.rows.turns, controlled)
-            angles = angles_of(shown, np.arange(len(controlled)))
-        hips = self.players.rows.hips_m[controlled]
+        shown = self._shown()
+        angles = angles_of(shown.turns, np.array(controlled, np.int64))
+        hips = shown.hips_m[controlled]
         self._line.send(self._form.fill(controlled, angles, hips), len(controlled))
+
+    def _shown(self) -> Rows:
+        """Poses of the clips, with feet on the ground, gaze and held things."""
+        rows = self.players.rows
+        if self.gaze is None and self._holds is None:
+            return rows
+        rows = rows._replace(turns=rows.turns.copy(), hips_m=rows.hips_m.copy())
+        if self.gaze is not None:
+            if self._ground is not None:
+                _heights(self._ground, rows.x_m, rows.y_m, rows.yaw_rad, self._z_m)
+                balls = ball_places(rows, self._legs)
+                raised = _raised(self._ground, balls, rows.yaw_rad, self._z_m)
+                raise_feet(rows, self._legs, raised)
+            bend_trunks(rows.turns, self._stoop_rad)
+            turn_heads(rows.turns, self.gaze.shown_rad)
+        if self._holds is not None:
+            hold_things(rows.turns, rows.hips_m, rows.rig, arm_tables(), self._holds)
+        return rows
 
 
 def _driven_bones(rig: Rig) -> list[Bone]:
@@ -255,3 +285,21 @@ def _heights(
             ahead = _STEP_M * k / _STEP_POINTS
             total += surface_height(ground, x_m[i] + ahead * cos, y_m[i] + ahead * sin, z_m[i])
         z_m[i] = total / (2 * _STEP_POINTS + 1)
+
+
+@kernel
+def _raised(ground: Ground, balls: FloatArray, yaw_rad: FloatArray, z_m: FloatArray) -> FloatArray:
+    """Height (n, 2) of the ground under each foot over that under the person.
+
+    It is averaged over the length of a foot, so that a foot does not jump up a kerb.
+    """
+    out = np.zeros((balls.shape[0], 2))
+    for i in range(balls.shape[0]):
+        cos, sin = math.cos(yaw_rad[i]), math.sin(yaw_rad[i])
+        for side in range(2):
+            x, y = balls[i, side, 0], balls[i, side, 1]
+            for k in range(-1, 2):
+                ahead = _FOOT_M * k
+                out[i, side] += surface_height(ground, x + ahead * cos, y + ahead * sin, z_m[i])
+            out[i, side] = min(max(out[i, side] / 3.0 - z_m[i], -_MOST_RAISED_M), _MOST_RAISED_M)
+    return out

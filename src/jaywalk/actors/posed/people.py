@@ -6,7 +6,7 @@ Call :meth:`HabitPeople.step` once before each ``world.tick()``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,9 +25,10 @@ from jaywalk.actors.posed._activities import (
     idle_cue,
 )
 from jaywalk.actors.posed._detour import NearbyObstacles
+from jaywalk.actors.posed._outfits import draw_outfits
 from jaywalk.actors.posed._reacting import ReactiveActivities, approach_start
-from jaywalk.actors.posed._roles import draw_roles
-from jaywalk.actors.posed._spawning import PlacedPerson, spawn_posed
+from jaywalk.actors.posed._roles import PersonRole, draw_roles
+from jaywalk.actors.posed._spawning import Outfit, PlacedPerson, spawn_posed
 from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
 from jaywalk.actors.reactive.model import ReactionModel
@@ -36,6 +37,7 @@ from jaywalk.actors.reactive.traits import (
     SCRIPTED,
     AttentionShares,
     ReactionSettings,
+    Traits,
     draw_traits,
     noise_key,
 )
@@ -102,8 +104,20 @@ class HabitPeople:
             DataError: A person found no place; those already spawned are removed.
         """
         roles = draw_roles(self.seed, count, manner, self.repertoire)
+        outfits: list[Outfit] = []
+        if self.people_model != SCRIPTED:
+            rain = float(self.world.get_weather().precipitation)
+            outfits = draw_outfits(self.seed, roles, self._traits(roles, manner), rain)
         spawned = spawn_posed(
-            self.client, self.world, self.network, roles, route, manner, self.seed, keep_clear_m
+            self.client,
+            self.world,
+            self.network,
+            roles,
+            route,
+            manner,
+            self.seed,
+            keep_clear_m,
+            outfits,
         )
         approach_m = np.zeros(count)
         taken = [placed.a_m for placed, _ in spawned]
@@ -120,6 +134,13 @@ class HabitPeople:
             self._people.append(PersonState(placed=placed))
         self._activities = self._make_activities(route, manner, approach_m)
         return self.ids
+
+    def _traits(self, roles: Sequence[PersonRole], manner: HabitManner) -> Traits:
+        children = np.zeros(len(roles), np.bool_)
+        for role in roles:
+            children[role.number] = role.child
+        shares = AttentionShares(oblivious=manner.oblivious)
+        return draw_traits(self.seed, children, shares, EVENT_NAME)
 
     def _make_activities(
         self, route: DenseRoute, manner: HabitManner, approach_m: FloatArray
@@ -139,11 +160,9 @@ class HabitPeople:
         if self.people_model == SCRIPTED:
             return Activities(**parts)
         self.posed.gaze = GazeOverlay(count)
-        children = np.array([person.placed.role.child for person in self._people], np.bool_)
-        shares = AttentionShares(oblivious=manner.oblivious)
         model = ReactionModel(
             key=noise_key(self.seed, EVENT_NAME),
-            traits=draw_traits(self.seed, children, shares, EVENT_NAME),
+            traits=self._traits([person.placed.role for person in self._people], manner),
             grid=self.network.grid,
             delta_s=self.delta_s,
             settings=CAMPUS if self.people_model == "campus" else ReactionSettings(),

@@ -100,6 +100,11 @@ def ambient_of(variant: str) -> CrowdSettings:
     return calm
 
 
+#: Kinds of clips that carry out a decision in a few steps.
+MOVES: Final = ("start", "stop", "backstep", "turnaway", "evade")
+#: Of the everyday library: kinds of people who wait, and kinds whose hands may hold phones.
+_CALM: Final = frozenset(("wait", "converse", "idle", "look", "hands", "act"))
+_PHONES: Final = frozenset(("phone", "busy"))
 _IDLE_EXCURSION_M: Final = 0.15
 _IDLE_DRIFT_MPS: Final = 0.005
 _IDLE_TURN_RADPS: Final = 0.03
@@ -110,7 +115,7 @@ _WALK_TURN_RADPS: Final = 0.35
 _PLAIN_MPS: Final = (0.8, 1.7)
 # Ordinary crossings: adults and children who walk with an inconspicuous gait.
 _ORDINARY_MPS: Final = {False: (1.1, 1.7), True: (0.9, 1.7)}
-_ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look"))
+_ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look", "carry"))
 _POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
 _CHILD_SCALE: Final = 0.87  # smaller bodies are children's
 _LEAST_IDLES: Final = 4
@@ -156,6 +161,17 @@ class Repertoire:
     crossing: tuple[Use, ...]
     walking: tuple[Use, ...]  # to be looped while walking
     ordinary: tuple[Use, ...]  # those of them with which most people cross a road
+    moves: tuple[Use, ...] = ()  # short clips that carry out a decision; some libraries have none
+
+    @property
+    def everyday(self) -> bool:
+        """Whether the library is of everyday people: calm idles, and phones only by overlay."""
+        return bool(self.moves)
+
+    def moves_of(self, kind: str, child: bool) -> tuple[Use, ...]:
+        """Return the moves of a kind (one of ``MOVES``) for an age group; perhaps none."""
+        found = tuple(use for use in self.moves if use.kind == kind)
+        return self.fitting(found, child)
 
     def fitting(self, uses: tuple[Use, ...], child: bool) -> tuple[Use, ...]:
         """Return the clips for an age group, or all if the library has none for it."""
@@ -174,8 +190,13 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
         for row, name in enumerate(library.names)
         if _is_steady(library, row, name)
     ]
+    moves = tuple(use for use in uses if _is_move(use))
+    if moves:
+        uses = [use for use in uses if use not in moves and use.kind not in _PHONES]
     staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
     still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
+    if moves:
+        still = [use for use in still if use.kind in _CALM]
     if len(still) < _LEAST_IDLES:  # a small library: take its quietest clips
         still = sorted(staying, key=lambda u: (u.reach_m, u.name))[:_LEAST_IDLES]
     walking = tuple(u for u in uses if u.walks and u.plain)
@@ -186,8 +207,11 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
         crossing=tuple(u for u in uses if u.motion_class == MotionClass.CROSSING),
         walking=walking,
         ordinary=tuple(u for u in walking if _is_ordinary(u)) or walking,
+        moves=moves,
     )
-    empty = [name for name in Repertoire.__slots__ if not getattr(repertoire, name)]
+    empty = [
+        name for name in Repertoire.__slots__ if name != "moves" and not getattr(repertoire, name)
+    ]
     if empty:
         raise DataError(
             f"{library.folder}: no clips for {', '.join(empty)}; habit needs clips of all three "
@@ -195,6 +219,11 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
             "library, or leave --motions out."
         )
     return repertoire
+
+
+def _is_move(use: Use) -> bool:
+    """Return True for a generated clip of a move; captions of captures say too little."""
+    return use.kind in MOVES and f"-{use.kind}-" in use.name
 
 
 def _is_ordinary(use: Use) -> bool:

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
-from jaywalk.motion import default_library
-from jaywalk.motion.carla_rigs import rig_for_walker
-from jaywalk.motion.library.reading import library_digest, open_library
+from jaywalk.core.walker_attributes import CARRIES
+from jaywalk.motion import packaged_library
+from jaywalk.motion.carla_rigs import RIG_NAMES, rig_for_walker
+from jaywalk.motion.library.reading import EVERYDAY, library_digest, open_library
 from jaywalk.motion.playback.bank import ClipBank
-from jaywalk.motion.playback.overlay import turn_heads
+from jaywalk.motion.playback.holding import arm_tables, hold_things, holds_of
+from jaywalk.motion.playback.overlay import bend_trunks, stoop_rad, turn_heads
 from jaywalk.motion.playback.reposing import Played, repose
 from jaywalk.motion.retarget import RigClip
 from jaywalk.record import Record
@@ -65,19 +67,19 @@ def bank_for(record: Record, motions: Path | None) -> ClipBank:
 
     Args:
         record: Says which library it was.
-        motions: Folder of that library; None: Jaywalk's library.
+        motions: Folder of that library; None: the one that comes along.
 
     Raises:
         DataError: The record's people were posed by another library.
     """
     library = str(record.episode.parameters.get("motions") or "")
     if motions is None:
-        if library:
+        if library not in ("", EVERYDAY):
             raise DataError(
                 f"{record.folder}: people were posed by the library '{library}'. Give its folder "
                 "with --motions."
             )
-        return ClipBank(default_library())
+        return ClipBank(packaged_library(library))
     digest = library_digest(motions)[:16]
     if not library.endswith(f"sha256:{digest}"):
         raise DataError(
@@ -125,7 +127,15 @@ def _person(
     gaze_deg = np.column_stack(
         [own[name].fill_null(0.0).to_numpy() for name in (c.GAZE_YAW_DEG, c.GAZE_PITCH_DEG)]
     )
+    if own[c.GAZE_YAW_DEG].is_not_null().any():  # people who react
+        bend = stoop_rad(str(attributes.get("age", "")), str(about[c.TYPE_ID]))
+        bend_trunks(motion.turns, np.full(len(tick), bend))
     turn_heads(motion.turns, np.radians(gaze_deg, dtype=np.float64))
+    holds = holds_of([(rig.name, str(attributes.get(CARRIES, "")))])
+    if holds.held.any():
+        rigs = np.full(len(tick), RIG_NAMES.index(rig.name), np.int64)
+        each = holds.of([0] * len(tick))
+        hold_things(motion.turns, motion.hips_m, rigs, arm_tables(), each)
     return PosedPerson(
         actor=actor,
         tick=tick,

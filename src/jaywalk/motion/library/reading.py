@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,9 @@ from jaywalk.geometry.rotation import normalise
 from jaywalk.motion.clip import Clip
 from jaywalk.motion.library.writing import INDEX, META, VERSION, frame_columns
 from jaywalk.motion.retarget import RigClip, RootPolicy
+
+#: Name and version of the library of everyday people, in records of people that it posed.
+EVERYDAY: Final = "everyday-1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

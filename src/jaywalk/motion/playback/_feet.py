@@ -17,13 +17,14 @@ from jaywalk.core.kernels import kernel
 from jaywalk.geometry.rotation import Quat, Vec3, quat_conjugate, quat_multiply, quat_rotate
 from jaywalk.motion._legs import lead_leg
 from jaywalk.motion.carla_rigs import RIG_NAMES, load_rig
-from jaywalk.motion.playback.bank import FREE, HELD, STEPPING, Rows
+from jaywalk.motion.playback.bank import FREE, HELD, NOTHING, STEPPING, Rows
 from jaywalk.motion.retarget import DRIVEN
 
 _NAMES: Final = tuple(DRIVEN)
 # indices in DRIVEN, left then right, as constants for the compiler
 _THIGH: Final = (_NAMES.index("crl_thigh__L"), _NAMES.index("crl_thigh__R"))
 
+_LEVEL_M = 0.003  # lower steps of the ground are not visible
 _STEP_S = 0.3
 _SWING_S = 0.22  # a foot that the clip lifts arrives sooner
 _NEAR_M = 0.06  # a standing foot nearer to its target does not step
@@ -139,6 +140,44 @@ def ball_place(rows: Rows, i: int, side: int, legs: LegTables) -> Vec3:
     ball = _chain(rows, i, side, legs)[5]
     world: Vec3 = to_world(rows, i, ball)
     return world
+
+
+@kernel
+def ball_places(rows: Rows, legs: LegTables) -> FloatArray:
+    """Shown positions (n, 2, 3) of the balls of all people in the world, z over the ground."""
+    out = np.zeros((rows.clip.shape[0], 2, 3))
+    for i in range(out.shape[0]):
+        if rows.clip[i] == NOTHING:
+            continue
+        for side in range(2):
+            ball = ball_place(rows, i, side, legs)
+            for k in range(3):
+                out[i, side, k] = ball[k]
+    return out
+
+
+@kernel
+def raise_feet(rows: Rows, legs: LegTables, raised_m: FloatArray) -> None:
+    """Put the feet of all people on uneven ground; the pelvis sinks to the lower foot.
+
+    Args:
+        rows: Shown poses, changed in place.
+        legs: From :func:`leg_tables`.
+        raised_m: (n, 2) height of the ground under each foot over that under the person.
+    """
+    for i in range(rows.clip.shape[0]):
+        left, right = raised_m[i, 0], raised_m[i, 1]
+        if rows.clip[i] == NOTHING or max(abs(left), abs(right)) < _LEVEL_M:
+            continue
+        balls = (ball_place(rows, i, 0, legs), ball_place(rows, i, 1, legs))
+        dip = min(left, right, 0.0)
+        root = legs.root[rows.rig[i]]
+        sink = quat_rotate(quat_conjugate((root[3], root[4], root[5], root[6])), (0.0, 0.0, dip))
+        for k in range(3):
+            rows.hips_m[i, k] += sink[k]
+        for side in range(2):
+            ball = balls[side]
+            _lead(rows, i, side, legs, (ball[0], ball[1], ball[2] + raised_m[i, side]))
 
 
 @kernel

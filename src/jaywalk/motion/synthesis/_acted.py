@@ -9,11 +9,11 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.clip import LIBRARY_RATE_HZ, Clip, mirror
-from jaywalk.motion.foot_lock import lock_feet, on_floor
 from jaywalk.motion.heading import to_origin
 from jaywalk.motion.synthesis._action_model import ActionBank, decoded
 from jaywalk.motion.synthesis._actions import ActionKind
 from jaywalk.motion.synthesis._draws import Draws
+from jaywalk.motion.synthesis._footing import place_feet
 from jaywalk.motion.synthesis._gestures import look_round
 from jaywalk.motion.synthesis._layer import HEAD, NECK, SPINE1, SPINE2, SPINE3, Layer
 from jaywalk.motion.synthesis._people import Age, Role, draw_age, draw_role
@@ -63,11 +63,12 @@ def act_out(
     angles, path = _varied(model, role, kind, angles, path.copy(), draws)
     layer = Layer(frames, model.means)
     _besides(layer, role, kind, draws)
-    rotations, root = decoded(layer.apply(angles), path, model.means)
-    motion = Clip(name=name, rotations=layer.turn(rotations), root_m=root, rate_hz=FRAMES_PER_S)
+    rotations, root, contact = decoded(layer.apply(angles), path, model.means)
+    rotations = layer.turn(rotations)
+    footed = place_feet(rotations, root, root, contact, np.zeros(frames), FRAMES_PER_S)
+    motion = Clip(name=name, rotations=footed.rotations, root_m=footed.root_m, rate_hz=FRAMES_PER_S)
     if draws.chance(0.5):
         motion = replace(mirror(motion), name=name, mirrored=False)
-    motion = lock_feet(on_floor(motion)).motion
     motion = replace(
         motion,
         rotations=motion.rotations[::_STEP],

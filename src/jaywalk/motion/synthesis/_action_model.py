@@ -19,14 +19,13 @@ from jaywalk.core.errors import DataError
 from jaywalk.geometry.rotation import conjugate, multiply
 from jaywalk.motion.heading import yaw_quaternion
 from jaywalk.motion.synthesis._actions import Action, ActionKind
-from jaywalk.motion.synthesis._cycles import pelvis_yaw_rad
+from jaywalk.motion.synthesis._cycles import ball_contacts, pelvis_yaw_rad
 from jaywalk.motion.synthesis._pose_channels import to_angles, to_rotations
 from jaywalk.motion.synthesis._stand_model import mirrored_posture
 from jaywalk.motion.synthesis._standing import cosine_curve
 
 POSE_DIMS: Final = 36
-#: Path: left, up and forward of the pelvis (m), heading (rad).
-PATH_DIMS: Final = 4
+_CONTACT: Final = 0.1  # contacts need few steps of the path
 _HIGHEST_HZ: Final = 5.0
 #: Steps in which poses (rad) and paths (m, rad) are stored.
 POSE_STEP: Final = 0.015
@@ -44,7 +43,8 @@ class ActionBank:
         terms: (n,) number of cosine terms of each.
         pose_axes: (dims, 66) principal axes of poses.
         poses: (all terms, dims) cosine series of all actions, one after the other.
-        paths: (all terms, 4) of their paths, in the frame of the first pose.
+        paths: (all terms, 6) of their paths, in the frame of the first pose: left, up and forward
+            of the pelvis (m), heading (rad), contact of the feet in tenths.
     """
 
     kinds: tuple[ActionKind, ...]
@@ -59,7 +59,7 @@ class ActionBank:
         return [number for number, one in enumerate(self.kinds) if one is kind]
 
     def frames(self, number: int, count: int) -> tuple[FloatArray, FloatArray]:
-        """(count, 66) angles, the pelvis in its heading, and (count, 4) path of an action."""
+        """(count, 66) angles, the pelvis in its heading, and (count, 6) path of an action."""
         end = int(self.terms[: number + 1].sum())
         own = slice(end - int(self.terms[number]), end)
         return (
@@ -103,7 +103,7 @@ def fit_actions(actions: Sequence[Action], means: FloatArray) -> ActionBank:
 
 
 def _channels(action: Action, means: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(frames, 66) angles with the pelvis in its heading, and (frames, 4) path."""
+    """(frames, 66) angles with the pelvis in its heading, and (frames, 6) path."""
     cut = slice(action.first, action.end)
     rotations = action.motion.rotations[cut].copy()
     yaw = pelvis_yaw_rad(action.motion)[cut]
@@ -117,6 +117,7 @@ def _channels(action: Action, means: FloatArray) -> tuple[FloatArray, FloatArray
             root[:, 1],
             sin * away[:, 0] + cos * away[:, 1],
             yaw - yaw[0],
+            *(_CONTACT * ball_contacts(action.motion, action.motion.joints_m())[cut].T),
         ],
         axis=1,
     )
@@ -130,8 +131,8 @@ def _terms(curve: FloatArray, count: int) -> FloatArray:
 
 def decoded(
     angles: FloatArray, path: FloatArray, means: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """(frames, 22, 4) rotations and (frames, 3) root of angles and a path."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(frames, 22, 4) rotations, (frames, 3) root and (frames, 2) contacts of angles and a path."""
     rotations = to_rotations(angles, means)
     rotations[:, 0] = multiply(yaw_quaternion(path[:, 3]), rotations[:, 0])
-    return rotations, np.ascontiguousarray(path[:, :3])
+    return rotations, np.ascontiguousarray(path[:, :3]), path[:, 4:] / _CONTACT

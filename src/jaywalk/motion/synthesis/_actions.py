@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from jaywalk.core.arrays import BoolArray, FloatArray
+from jaywalk.core.arrays import BoolArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_bytes
 from jaywalk.geometry.rotation import rotate
@@ -110,7 +111,9 @@ def read_descriptions(path: Path) -> dict[str, str]:
 def find_actions(motions: Iterable[Clip], descriptions: Mapping[str, str]) -> list[Action]:
     """All actions in captures at 60 Hz on the body of scale 1, in order."""
     return [
-        action for motion in motions for action in _of_one(motion, descriptions.get(motion.name, ""))
+        action
+        for motion in motions
+        for action in _of_one(motion, descriptions.get(motion.name, ""))
     ]
 
 
@@ -176,7 +179,7 @@ def _stays(course: _Course) -> Iterator[tuple[int, int]]:
         seconds = (end - first) / course.rate
         pieces = int(max(1, np.ceil(seconds / _LONGEST_STAY_S)))
         marks = np.linspace(first, end, pieces + 1).astype(int).tolist()
-        for a, b in zip(marks[:-1], marks[1:], strict=True):
+        for a, b in pairwise(marks):
             if b - a >= _SHORTEST_STAY_S * course.rate and _is_everyday(course, a, b):
                 yield a, b
 
@@ -244,7 +247,7 @@ def _back_steps(course: _Course, text: str) -> Iterator[tuple[int, int]]:
         margin = round(0.35 * course.rate)
         pieces = max(1, round((end - first) / (1.7 * course.rate)))
         marks = np.linspace(first, end, pieces + 1).astype(int).tolist()
-        for a, b in zip(marks[:-1], marks[1:], strict=True):
+        for a, b in pairwise(marks):
             a, b = max(a - margin, 0), min(b + margin, len(course.speed))
             ahead, turn = course.ahead_m(a, b), abs(course.yaw[b - 1] - course.yaw[a])
             if -1.6 < ahead < -0.2 and turn < 0.6 and b - a > 1.0 * course.rate:
@@ -258,9 +261,9 @@ def _turns(course: _Course) -> Iterator[tuple[int, int]]:
         turn = abs(course.yaw[end - 1] - course.yaw[first])
         margin = round(0.4 * course.rate)
         a, b = max(first - margin, 0), min(end + margin, len(course.speed))
-        if np.deg2rad(100.0) < turn < np.deg2rad(215.0) and b - a < 3.6 * course.rate:
-            if course.moved_m(a, b) < 0.85:
-                yield a, b
+        half = np.deg2rad(100.0) < turn < np.deg2rad(215.0)
+        if half and b - a < 3.6 * course.rate and course.moved_m(a, b) < 0.85:
+            yield a, b
 
 
 def _evasions(course: _Course) -> Iterator[tuple[int, int]]:

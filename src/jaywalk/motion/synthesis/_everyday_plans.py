@@ -34,7 +34,10 @@ def _brisk(model: MotionModel, draws: Draws) -> ClipPlan:
     )
     first = (Hold(seconds=draws.uniform(0.3, 0.8)),) if starts else ()
     return ClipPlan(
-        role=role, blocks=(*first, walk), acting=nothing, caption=f"{role.noun} walks very briskly across, in a hurry"
+        role=role,
+        blocks=(*first, walk),
+        acting=nothing,
+        caption=f"{role.noun} walks very briskly across, in a hurry",
     )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.motion.library.reading import MotionLibrary, open_library
+from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
+from jaywalk.motion.library.reading import EVERYDAY, MotionLibrary, open_library
 from jaywalk.motion.library.writing import META
 from jaywalk.motion.library.writing import VERSION as LIBRARY_VERSION
 from jaywalk.motion.synthesis.model_file import MotionModel, default_model, everyday_model
@@ -24,8 +24,6 @@ from jaywalk.motion.synthesis.sampling import SAMPLER_VERSION, sample_library
 CLIPS: Final = 420
 EVERYDAY_CLIPS: Final = 560
 SEED: Final = 20
-#: Version of the everyday library, part of the records of people that it posed.
-EVERYDAY: Final = "everyday-1"
 _DEFAULT: Final = "default"
 _KEPT: Final = 2
 #: Modules outside this package whose code decides how a sampled clip looks.
@@ -89,6 +87,21 @@ def everyday_library(*, say: Callable[[str], None] = lambda _: None) -> MotionLi
     return _kept_library(EVERYDAY, everyday_model(), EVERYDAY_CLIPS, say)
 
 
+def packaged_library(name: str) -> MotionLibrary:
+    """The default library by the name "", or the everyday one by ``EVERYDAY``.
+
+    Raises:
+        UsageError: There is no such library.
+    """
+    makers = {"": default_library, EVERYDAY: everyday_library}
+    if name not in makers:
+        raise UsageError(
+            f"no motion library '{name}' comes along; this version has the default library and "
+            f"'{EVERYDAY}'."
+        )
+    return makers[name]()
+
+
 def _kept_library(
     name: str, model: MotionModel, clips: int, say: Callable[[str], None]
 ) -> MotionLibrary:
@@ -111,9 +124,7 @@ def _kept_library(
     return open_library(folder)
 
 
-def _generate(
-    folder: Path, model: MotionModel, clips: int, say: Callable[[str], None]
-) -> None:
+def _generate(folder: Path, model: MotionModel, clips: int, say: Callable[[str], None]) -> None:
     """Write beside the final place and move there: nobody ever sees half a library."""
     workshop = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:

@@ -156,7 +156,15 @@ def _parse(content: bytes, name: str) -> MotionModel:
             digest=digest,
             actions=_actions(arrays) if "actions.kinds" in arrays else None,
         )
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, AttributeError, IndexError) as problem:
+    except (
+        ValueError,
+        KeyError,
+        OSError,
+        EOFError,
+        zipfile.BadZipFile,
+        AttributeError,
+        IndexError,
+    ) as problem:
         raise DataError(f"{name}: is no motion model ({problem!r})") from problem
 
 

@@ -27,7 +27,6 @@ from jaywalk.motion.synthesis._synthesis import generate
 from jaywalk.motion.synthesis.model_file import ACKNOWLEDGEMENT, MotionModel
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mix:
     """What a library consists of.

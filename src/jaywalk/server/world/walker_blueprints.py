@@ -21,6 +21,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import AttributeType, SemanticTag
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.server.world._blueprint_types import (
     Attribute,
     Blueprint,
@@ -251,6 +252,7 @@ def _walker(
         *common_attributes(name, dialect, ("pedestrian",)),
         variation("speed", AttributeType.FLOAT, *speeds),
         variation("is_invincible", AttributeType.BOOL, "true"),
+        variation(CARRIES, AttributeType.STRING, ""),
     ]
     traits = [
         fixed("gender", AttributeType.STRING, gender),

@@ -9,6 +9,7 @@ import pytest
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.geometry.rotation import quat_multiply, quat_rotate
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.motion.carla_rigs import RIG_NAMES, limb_capsules, load_rig
 from jaywalk.motion.kinematics import mesh_pose, world_poses
 from jaywalk.motion.posing import rig_tables
@@ -16,7 +17,6 @@ from jaywalk.motion.walk_cycle import animate_walkers
 from jaywalk.server.sensors._materials import Material
 from jaywalk.server.sensors._mesh import MeshLibrary
 from jaywalk.server.sensors.bodies import (
-    CARRIES,
     THINGS,
     PeopleMeshes,
     SeenPerson,

@@ -4,7 +4,7 @@
 ``move_points`` the points of all people of a tick.
 """
 
-from jaywalk.server.sensors.bodies._looks import CARRIES, THINGS, Looks, carried, draw_looks
+from jaywalk.server.sensors.bodies._looks import THINGS, Looks, carried, draw_looks
 from jaywalk.server.sensors.bodies.body import (
     BodyModel,
     build_body,
@@ -16,7 +16,6 @@ from jaywalk.server.sensors.bodies.body import (
 from jaywalk.server.sensors.bodies.people import PeopleMeshes, SeenPerson, person_meshes
 
 __all__ = [
-    "CARRIES",
     "THINGS",
     "BodyModel",
     "Looks",

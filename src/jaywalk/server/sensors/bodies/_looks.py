@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.seeds import stream
+from jaywalk.core.walker_attributes import CARRIES
 from jaywalk.server.sensors._materials import SLOTS, Slot
 
 Color = tuple[int, int, int]
 _T = TypeVar("_T")
 
-CARRIES: Final = "carries"
 #: Things that a walker's attribute ``carries`` may name, separated by spaces.
 THINGS: Final = (
     "phone",
