@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.actors.posed.repertoire import Repertoire, read_repertoire
 from jaywalk.core.arrays import FloatArray
 from jaywalk.metrics.motion._diversity import (
     MotionWindows,
@@ -31,6 +33,7 @@ from jaywalk.metrics.motion._diversity import (
     window_features,
 )
 from jaywalk.metrics.motion.judgement import HELD_OUT
+from jaywalk.motion import default_library, everyday_library
 from jaywalk.motion.clip import LIBRARY_RATE_HZ, Clip, resample
 from jaywalk.motion.library.reading import MotionLibrary, open_library
 from jaywalk.motion.synthesis._actions import Action, ActionKind, find_actions, read_descriptions
@@ -39,9 +42,11 @@ from jaywalk.motion.synthesis.training import training_files
 
 _WINDOW_S: Final = 1.2  # actions are short
 _MOST: Final = 6  # windows of one sequence
+IDLES: Final = "idle clips of people who wait"
 #: Groups of actions, with the classes of the clips that may show them.
 GROUPS: Final[Mapping[str, tuple[tuple[ActionKind, ...], tuple[str, ...]]]] = {
-    "people who stay": ((ActionKind.WAIT, ActionKind.CONVERSE), ("not_crossing",)),
+    IDLES: ((ActionKind.WAIT, ActionKind.CONVERSE), ()),
+    "all who stay": ((ActionKind.WAIT, ActionKind.CONVERSE), ("not_crossing",)),
     "stops and starts": ((ActionKind.STOP, ActionKind.START), ("crossing", "attempting")),
     "steps back, turns, evasions": (
         (ActionKind.STEP_BACK, ActionKind.TURN_BACK, ActionKind.EVADE),
@@ -77,10 +82,16 @@ def _real(actions: Sequence[Action]) -> MotionWindows:
     return windows_of([_cut(one) for one in actions], [one.motion.name for one in actions])
 
 
-def _made(library: MotionLibrary, classes: Sequence[str]) -> MotionWindows:
-    kinds = library.columns["class"]
-    names = [name for name in library.names if kinds[library.rows[name]] in classes]
+def _made(library: MotionLibrary, names: Sequence[str]) -> MotionWindows:
     return windows_of([library.motion(name) for name in names], names)
+
+
+def _named(library: MotionLibrary, group: str, classes: Sequence[str]) -> list[str]:
+    """Clips of the classes, or those with which people stand and wait."""
+    if group == IDLES:
+        return [use.name for use in read_repertoire(library).idle]
+    kinds = library.columns["class"]
+    return [name for name in library.names if kinds[library.rows[name]] in classes]
 
 
 def _spread(windows: MotionWindows, among: FloatArray) -> float:
@@ -99,7 +110,10 @@ def compare(actions: Sequence[Action], libraries: Mapping[str, MotionLibrary]) -
         unseen = [one for one in chosen if subject_of(one.motion.name).lstrip("0") in out]
         known = [one for one in chosen if one not in unseen]
         sets = {"other people": _real(known)}
-        sets |= {name: _made(library, classes) for name, library in libraries.items()}
+        sets |= {
+            name: _made(library, _named(library, group, classes))
+            for name, library in libraries.items()
+        }
         reference = _real(unseen)
         if len(reference) <= 16:
             result[group] = {"windows": len(reference)}
@@ -109,6 +123,7 @@ def compare(actions: Sequence[Action], libraries: Mapping[str, MotionLibrary]) -
         for name, windows in sets.items():
             alike = likeness(windows, reference, space)
             rows[name] = {
+                "clips": len(np.unique(windows.group)),
                 "windows": alike.windows,
                 "coverage": alike.coverage,
                 "precision": alike.precision,
@@ -116,29 +131,41 @@ def compare(actions: Sequence[Action], libraries: Mapping[str, MotionLibrary]) -
                 "spread": _spread(windows, space.of(windows)),
                 "distinct": distinct_share(windows, reference, space),
             }
-        own = {"spread": _spread(reference, space.of(reference)), "windows": len(reference)}
+        own = {
+            "spread": _spread(reference, space.of(reference)),
+            "windows": len(reference),
+            "clips": len(np.unique(reference.group)),
+        }
         result[group] = {"held out": own, **rows}
     return result
 
 
 def tables(result: Mapping[str, Any]) -> dict[str, Any]:
     """The figures as a table of the docs."""
-    columns = ["", "windows", "coverage of held out", "precision", "Frechet distance", "spread"]
+    columns = [
+        "",
+        "clips",
+        "windows",
+        "coverage of held out",
+        "precision",
+        "Frechet distance",
+        "spread",
+    ]
     rows = []
     for group, sets in result.items():
         if "held out" not in sets:
-            rows.append([group, f"{sets['windows']} windows: too few", "", "", "", ""])
+            rows.append([group, f"{sets['windows']} windows: too few", "", "", "", "", ""])
             continue
         own = sets["held out"]
-        rows.append(
-            [f"**{group}**, held out", str(own["windows"]), "", "", "", f"{own['spread']:.1f}"]
-        )
+        head = [f"**{group}**, held out", str(own["clips"]), str(own["windows"])]
+        rows.append([*head, "", "", "", f"{own['spread']:.1f}"])
         for name, row in sets.items():
             if name == "held out":
                 continue
             rows.append(
                 [
                     name,
+                    str(row["clips"]),
                     str(row["windows"]),
                     f"{row['coverage']:.2f}",
                     f"{row['precision']:.2f}",
@@ -147,6 +174,28 @@ def tables(result: Mapping[str, Any]) -> dict[str, Any]:
                 ]
             )
     return {"actions": {"columns": columns, "rows": rows}}
+
+
+def same_clip(repertoire: Repertoire, child: bool) -> float:
+    """Chance that two people of an age group stand and wait with the same clip."""
+    idles = repertoire.fitting(repertoire.idle, child)
+    if repertoire.everyday:  # all clips alike
+        return 1.0 / len(idles)
+    kinds = Counter(use.kind for use in idles)  # first a kind, then a clip
+    return sum(1.0 / (len(kinds) ** 2 * count) for count in kinds.values())
+
+
+def same_clips() -> dict[str, Any]:
+    """How often people who wait look alike, with the libraries that come along."""
+    rows = []
+    for name, library in (("before", default_library()), ("after", everyday_library())):
+        repertoire = read_repertoire(library)
+        cells = [f"{100 * same_clip(repertoire, child):.1f} %" for child in (False, True)]
+        rows.append([name, str(len(repertoire.idle)), *cells])
+    return {
+        "columns": ["library", "idle clips", "two adults with the same", "two children"],
+        "rows": rows,
+    }
 
 
 def main() -> None:
@@ -165,10 +214,12 @@ def main() -> None:
     actions = find_actions(motions, read_descriptions(given.descriptions))
     libraries = {"before": open_library(given.before), "after": open_library(given.after)}
     result = compare(actions, libraries)
-    for row in tables(result)["actions"]["rows"]:
-        sys.stdout.write(" | ".join(row) + "\n")
+    made = tables(result) | {"alike": same_clips()}
+    for table in made.values():
+        for row in [table["columns"], *table["rows"]]:
+            sys.stdout.write(" | ".join(row) + "\n")
     if given.json:
-        given.json.write_text(json.dumps({"result": result, "tables": tables(result)}, indent=1))
+        given.json.write_text(json.dumps({"result": result, "tables": made}, indent=1))
 
 
 if __name__ == "__main__":
