@@ -115,8 +115,10 @@ PINNED = {
         "MotionLibrary",
         "RigClip",
         "default_library",
+        "everyday_library",
         "library_digest",
         "open_library",
+        "packaged_library",
     ],
     "record": [
         "Episode",

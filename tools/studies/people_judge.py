@@ -59,7 +59,7 @@ _SLOTS_M: Final = (-7.2, -4.8, -2.4, 0.0, 2.4, 4.8, 7.2)
 _SHOTS: Final = 4  # pictures of the same people, in other poses
 _EYE_M: Final = 1.5
 _HELD_OUT: Final = 0.35  # of the blueprints
-_BEFORE_S: Final = {"starts": 0.5, "starts early": 0.5}
+_LEAST_SEEN: Final = 0.95  # of the height, with margins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,8 +224,10 @@ class _Studio:
         crops = []
         for person, now in zip(people, played, strict=True):
             box = _box(images[1][1], person.actor.id)
-            if box is None:
-                continue
+            row = world.columns.table[person.actor.row]
+            away = math.hypot(row["x"] - eye[0], row["y"] - eye[1])
+            if box is None or box[2] < _LEAST_SEEN * _FOCAL_PX * person.rig.height_m / away:
+                continue  # behind a pole, or cut by the edge of the picture
             cut = [_crop(picture, box) for picture, _ in images]
             crops.append(
                 Crop(blueprint=person.blueprint, pixels=cut[1], earlier=cut[0], answers=now[4])
