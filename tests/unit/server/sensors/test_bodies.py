@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jaywalk.core.carla_enums import SemanticTag
-from jaywalk.geometry.rotation import quat_multiply, quat_rotate
 from jaywalk.core.walker_attributes import CARRIES
+from jaywalk.geometry.rotation import quat_multiply, quat_rotate
 from jaywalk.motion.carla_rigs import RIG_NAMES, limb_capsules, load_rig
 from jaywalk.motion.kinematics import mesh_pose, world_poses
 from jaywalk.motion.posing import rig_tables
