@@ -216,9 +216,9 @@ class _Studio:
             world.columns.table[person.actor.row]["yaw"] = math.degrees(heading)
             played.append((clip, frame, early, (yaw, pitch), answers))
         images = []
-        for which in (2, 1):
+        for earlier in (True, False):
             for person, now in zip(people, played, strict=True):
-                pose = person.pose(now[0], int(now[which]), now[3])
+                pose = person.pose(now[0], now[2] if earlier else now[1], now[3])
                 world.people.show(person.actor.id, pose)
             images.append(self.shoot(eye, yaw_deg))
         crops = []

@@ -104,7 +104,13 @@ class Holds(NamedTuple):
 
     def of(self, chosen: list[int]) -> Holds:
         """Return the hands of some people."""
-        return Holds(*(part[chosen] for part in self))
+        return Holds(
+            self.held[chosen],
+            self.origin[chosen],
+            self.wrist_m[chosen],
+            self.elbow[chosen],
+            self.hand[chosen],
+        )
 
 
 def holds_of(carried: Iterable[tuple[str, str]]) -> Holds:
