@@ -85,6 +85,26 @@ def test_runs_are_scored_compared_and_reported(runs: list[Path], tmp_path: Path)
     assert (tmp_path / "report.html").stat().st_size > 10_000
 
 
+_PYTHON = """
+import jaywalk, jaywalk.core
+run = jaywalk.load(sys.argv[1])
+tables = (run.scores(), run.episodes, run.infractions(), run.tracks("open-s1"))
+run.figure("scores").savefig(sys.argv[2])
+try:
+    jaywalk.drive("smoke", "blind")
+except jaywalk.core.JaywalkError as problem:
+    print([len(table) > 0 for table in tables], "jaywalk[sim]" in str(problem))
+"""
+
+
+def test_runs_are_read_and_drawn_from_python(runs: list[Path], tmp_path: Path) -> None:
+    said = elsewhere(_PYTHON, runs[0], tmp_path / "scores.pdf")
+    assert said.strip() == "[True, True, False, True] True"
+    assert (tmp_path / "scores.pdf").stat().st_size > 1_000
+    elsewhere(_MAIN, "figure", "harm", runs[0], "-o", tmp_path / "harm.svg")
+    assert (tmp_path / "harm.svg").stat().st_size > 1_000
+
+
 def test_a_town_is_drawn_without_its_crosswalks() -> None:
     surfaces, lines = elsewhere(_GROUND_PLAN).strip().rsplit("] ", 1)
     assert "'road'" in surfaces
