@@ -33,6 +33,7 @@ from jaywalk.report.svg import BETTER, NEITHER, WORSE
 
 _MOST_SCENARIOS: Final = 40  # more rows than this are longer than the page beside them
 _PERCENT_NAMES: Final = ("success_rate", "driving_score", "route_completion")
+_LONGEST_PAIR: Final = 32  # characters of two names that fit below a figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +181,22 @@ def _difference_figure(pair: PairOfRuns) -> FigureOfRuns | None:
         chart=DotChart(
             groups=tuple(groups),
             span=(-reach, reach),
-            axis=f"{pair.candidate} − {pair.baseline}, percentage points",
+            axis=f"{_minus(pair.candidate, pair.baseline)}, percentage points",
         ),
     )
+
+
+def _minus(candidate: str, baseline: str) -> str:
+    """Return which run minus which, short enough for an axis; names differ at their ends."""
+    names = [candidate, baseline]
+    if sum(map(len, names)) > _LONGEST_PAIR:
+        same = [a == b for a, b in zip(candidate, baseline, strict=False)]
+        length = same.index(False) if False in same else len(same)
+        shared = candidate[:length].rfind("-") + 1
+        most = _LONGEST_PAIR // 2
+        ends = [name[shared:] for name in names]
+        names = [end if len(end) <= most else f"…{end[1 - most :]}" for end in ends]
+    return " − ".join(names)
 
 
 def _difference_dot(d: Difference) -> Dot:

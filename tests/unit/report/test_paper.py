@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import jaywalk
 from jaywalk.cli.main import app
 from jaywalk.core.errors import UsageError
+from jaywalk.report.figures import _minus
 from jaywalk.report.paper import FIGURES, draw_figure, save_figure
 from jaywalk.report.scored_runs import ScoredRun, score_folders
 from jaywalk.report.svg import BETTER, NEITHER, SERIES, WORSE
@@ -207,3 +208,15 @@ def test_colours_of_runs_differ_for_colour_blind_readers(kind):
 def test_marks_are_visible_on_light_and_dark_pages(colour):
     assert contrast(colour, "#ffffff") >= 3.0
     assert contrast(colour, "#1c2027") >= 3.0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("smoke-cruise", "smoke-blind"), "smoke-cruise − smoke-blind"),
+        (("smoke-comfort-zone-mine", "smoke-comfort-zone-other"), "mine − other"),
+        (("smoke-a" + 40 * "x", "smoke-b"), f"…{15 * 'x'} − b"),
+    ],
+)
+def test_the_axis_of_a_difference_fits_below_its_figure(names, words):
+    assert _minus(*names) == words
