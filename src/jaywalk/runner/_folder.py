@@ -132,10 +132,14 @@ def note_session(run_folder: Path) -> None:
 _KEPT_VARIABLES: Final = ("JAYWALK_", "CUDA_VISIBLE_DEVICES", "NUMBA_", "OMP_")
 
 
-def remove_traces(run_folder: Path) -> None:
+def remove_traces(run_folder: Path, parents: Sequence[Path] = ()) -> None:
     """Remove a run folder of a command that failed before its first record.
 
     Only files of a run are removed; a folder with anything else in it stays.
+
+    Args:
+        run_folder: Folder of the run.
+        parents: Folders that the command made for it, the innermost first.
     """
     folder = RunFolder(run_folder)
     if next(folder.records(), None) is not None:
@@ -147,7 +151,8 @@ def remove_traces(run_folder: Path) -> None:
     for name in (*names, folder.sessions_file.name, folder.lock_file.name):
         (run_folder / name).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else is in it
-        run_folder.rmdir()
+        for made in (run_folder, *parents):
+            made.rmdir()
 
 
 _DAMAGED: Final = ".damaged-"

@@ -192,6 +192,7 @@ def run_request(
     }
     wanted = resolve_config(request.suite, request.agent, plans, options, code)
     is_new = read_config(folder) is None
+    absent = [parent for parent in folder.parents if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -212,7 +213,7 @@ def run_request(
                 return _summarise(folder, plans, state, len(missing))
     except JaywalkError:
         if is_new:
-            remove_traces(folder)
+            remove_traces(folder, absent)
         raise
 
 

@@ -32,6 +32,8 @@ MISTAKES = (
     ("A suite is misspelled", "jaywalk run smok --agent cruise"),
     ("An agent is misspelled", "jaywalk run smoke --agent cruse"),
     ("An agent file is missing", "jaywalk run smoke --agent my_agnt.py"),
+    ("An agent file without its ending", "jaywalk run smoke --agent mine"),
+    ("A file without a driver", "jaywalk run smoke --agent mine.py --subset 9"),
     ("No agent listens at an address", "jaywalk run smoke --agent ws://127.0.0.1:9"),
     ("An address has no port", "jaywalk run smoke --agent ws://here"),
     ("Seeds are no numbers", "jaywalk run smoke --agent cruise --seeds one"),

@@ -142,6 +142,11 @@ def test_a_refused_command_leaves_no_folder(tmp_path):
     folder = tmp_path / "runs" / "x"
     with pytest.raises(JaywalkError):
         run_request(request_of(folder, cluster="no such address", workers=1), lambda tally: None)
+    assert not folder.parent.exists()  # it was made for the run
+    folder.parent.mkdir()
+    with pytest.raises(JaywalkError):
+        run_request(request_of(folder, cluster="no such address", workers=1), lambda tally: None)
+    assert folder.parent.exists()
     assert not folder.exists()
 
 

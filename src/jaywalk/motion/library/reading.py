@@ -90,8 +90,8 @@ class MotionLibrary:
     def _row(self, name: str) -> int:
         if name not in self.rows:
             raise UsageError(
-                f"no clip '{name}' in {self.folder}.{suggestion(name, self.rows)} 'jaywalk motion "
-                f"search {self.folder} WORDS' finds clips."
+                f"no clip '{name}' in {self.folder}.{suggestion(name, self.rows)} "
+                "'jaywalk motion search LIBRARY WORDS' finds clips."
             )
         return self.rows[name]
 
