@@ -13,10 +13,12 @@ from jaywalk.server.sensors._readings import SensorPose
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import SceneBuilder
 from jaywalk.server.sensors._weather import Sky
-from jaywalk.server.sensors.models import Body, Motion, actor_look
+from jaywalk.server.sensors.models import Body, Motion, actor_look, scenery_look
+from jaywalk.server.sensors.models.vehicles import parked_car_look
 from jaywalk.server.world._tables import ACTOR, Kind
 from jaywalk.server.world._vehicle_blueprints import VEHICLES
 from jaywalk.server.world.blueprints import find
+from jaywalk.town.scenery import KINDS, SCENERY
 
 NIGHT = Sky(sun_altitude_deg=-60.0)
 NAMES = [f"vehicle.{spec.name}" for spec in VEHICLES]
@@ -267,6 +269,18 @@ def test_pedals_turn_with_the_rear_wheel():
     moved = parts[6, :, :3] @ middle + parts[6, :, 3]
     np.testing.assert_allclose(moved, middle, atol=0.02)
     assert parts[6, 0, 2] > 0.2
+
+
+def test_a_parked_car_of_a_town_fills_its_box():
+    item = np.zeros(1, SCENERY)[0]
+    item["kind"], item["ex"], item["ey"], item["ez"] = KINDS.index("parked_car"), 2.1, 0.9, 0.8
+    for index in range(5):
+        look = scenery_look(item, index)
+        points = look.model.levels[0].points_m * look.scale
+        np.testing.assert_allclose(points.min(axis=0), [-2.1, -0.9, 0.0], atol=1e-9)
+        np.testing.assert_allclose(points.max(axis=0), [2.1, 0.9, 1.6], atol=1e-9)
+    item["kind"] = KINDS.index("building")
+    assert parked_car_look(item, 0) is None
 
 
 def test_wheels_roll_and_steer_about_their_middles():

@@ -50,11 +50,11 @@ def fire_engine(truck: Truck) -> None:
     arch = wheel + 0.08
     truck.arch(rear, half + 0.01, arch, floor)
     for x1, x0, low in ((start - 0.12, rear + arch + 0.1, 0.8), (rear + 0.6, rear - 0.6, 1.42)):
-        truck.panel((x0, x1), (low, top - 0.35), half + 0.012, M.METAL)
+        truck.panel((x0, x1), (low, top - 0.35), half + 0.012, M.RIM)
         for k in range(8 if truck.level == 0 else 0):
             z = low + (k + 0.5) / 8.0 * (top - 0.35 - low)
             truck.panel((x0, x1), (z, z + 0.02), half + 0.018, M.GREY)
-    truck.panel((truck.rear + 0.12, rear - arch - 0.08), (0.8, top - 0.35), half + 0.012, M.METAL)
+    truck.panel((truck.rear + 0.12, rear - arch - 0.08), (0.8, top - 0.35), half + 0.012, M.RIM)
     for low, high, shade in (
         (top - 0.28, top - 0.12, M.WHITE),
         (floor + 0.02, floor + 0.14, M.YELLOW),
@@ -66,7 +66,7 @@ def fire_engine(truck: Truck) -> None:
         area = (first, last, z - 0.28, z - 0.10)
         side_patch(truck.out, shell, area, M.WHITE, lift=0.02, part=(6, 8)[door])
     # Rear: shutter, chevrons, lamps, ladder up to the roof.
-    truck.back((0.0, half - 0.35), (1.1, top - 0.3), truck.rear - 0.012, M.METAL)
+    truck.back((0.0, half - 0.35), (1.1, top - 0.3), truck.rear - 0.012, M.RIM)
     for k in range(5 if truck.level < 2 else 0):
         y0 = k / 5.0 * (half - 0.06)
         shade = M.YELLOW if k % 2 else M.RED

@@ -30,7 +30,7 @@ def end_patch(
     """Add a sheet that follows the front or the rear."""
     u0, u1, low, high = area
     steps = steps if shell.level == 0 else 1
-    across, up = np.linspace(u0, u1, steps + 1), np.linspace(low, high, 2 if steps < 2 else 3)
+    across, up = np.linspace(u0, u1, steps + 1), shell.heights(low, high)
     points = np.array([[shell.end(u, s, rear=rear, lift=lift) for u in across] for s in up])
     to = (-1.0 if rear else 1.0, 0.0, 0.0)
     out.grid(points, material, mirror=mirror, outward=to)
@@ -66,9 +66,18 @@ def side_patch(
 ) -> None:
     """Add a sheet on both sides; the area is places along the length and heights in metres."""
     f0, f1, low, high = area
-    across, up = np.linspace(f0, f1, steps + 1), (low, 0.5 * (low + high), high)
-    points = np.array([[shell.side(f, z, lift) for f in across.tolist()] for z in up])
+    ground = shell.shape.clearance_m
+    tall = shell.belt(0.5 * (f0 + f1)) - ground
+    up = shell.heights((low - ground) / tall, (high - ground) / tall)
+    points = np.array(
+        [[_beside(shell, f, s, lift) for f in np.linspace(f0, f1, steps + 1)] for s in up]
+    )
     out.grid(points, material, mirror=True, outward=(0.0, 1.0, 0.0), part=part)
+
+
+def _beside(shell: Shell, f: float, share: float, lift: float) -> tuple[float, float, float]:
+    low = shell.shape.clearance_m
+    return shell.side(f, low + share * (shell.belt(f) - low), lift)
 
 
 def add_face(out: Surfaces, shell: Shell, face: Face, *, rear: bool = True) -> None:

@@ -29,9 +29,13 @@ from jaywalk.server.sensors.models.vehicles._shell import Shell
 from jaywalk.server.sensors.models.vehicles._surfaces import PARTS, Surfaces, fitted
 from jaywalk.server.sensors.models.vehicles._trucks import TRUCKS, build_truck
 from jaywalk.server.sensors.models.vehicles._vans import VANS
+from jaywalk.town.scenery import KINDS
 
 _ONE_SHELL: Final = {**CARS, **VANS}
 _TWO_WHEELED: Final = {**MOTORCYCLES, **BICYCLES}
+_PARKED_CAR: Final = KINDS.index("parked_car")
+_PARKED: Final = ("lincoln.mkz_2020", "seat.leon", "audi.etron", "citroen.c3", "tesla.model3")
+_PARKED_HALF_M: Final = (2.25, 0.92, 0.75)
 _STEEL: Final = (156, 159, 163)
 _WHITE: Final = (226, 226, 222)
 _BLACK: Final = (34, 36, 40)
@@ -56,9 +60,13 @@ def vehicle_look(body: Body) -> ActorLook | None:
 
 
 def parked_car_look(item: np.void, index: int) -> Look | None:
-    """Return the look of a parked car of a town; None for other things."""
-    del item, index
-    return None
+    """Return the look of a parked car of a town, stretched to its box; None for other things."""
+    if item["kind"] != _PARKED_CAR:
+        return None
+    model, _ = _model(_PARKED[index % len(_PARKED)], _PARKED_HALF_M, 0.0)
+    half = float(item["ex"]), float(item["ey"]), float(item["ez"])
+    scale = [wanted / own for wanted, own in zip(half, _PARKED_HALF_M, strict=True)]
+    return Look(model, scale=(scale[0], scale[1], scale[2]))
 
 
 def _two_wheeler_look(name: str, body: Body) -> ActorLook:

@@ -158,6 +158,10 @@ class Shell:
             return 0.05 * (self.last - f) / (self.last - self.deck) if self.boot else 0.0
         return 0.0
 
+    def heights(self, low: float, high: float) -> list[float]:
+        """Return two shares of the lower body and the rows of the shell between them."""
+        return [low, *(share for share in _ROWS[self.level] if low < share < high), high]
+
     def build(self, out: Surfaces) -> None:
         """Add the whole shell."""
         self._sides(out)

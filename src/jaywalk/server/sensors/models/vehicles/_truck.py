@@ -88,7 +88,7 @@ class Truck:
     def chassis(self, start: float, stop: float, z: float, half: float) -> None:
         """Add the frame below the body, and a dark floor."""
         for y in (0.35, half - 0.3):
-            low, high = (stop, y - 0.06, z - 0.26), (start, y + 0.06, z)
+            low, high = (stop + 0.5, y - 0.06, z - 0.26), (start, y + 0.06, z)
             self.out.box(low, high, M.INTERIOR, mirror=True)
         corners = [(start, -half, z), (start, half, z), (stop, half, z), (stop, -half, z)]
         self.out.quad(corners, M.INTERIOR, outward=(0.0, 0.0, -1.0))

@@ -41,7 +41,7 @@ def _hgv(truck: Truck) -> None:
         truck.out.quad(face, M.PAINT, outward=(0.0, side, 0.0))
     start, stop = truck.front - 2.5, truck.rear + 0.4
     truck.panel((stop, start), (1.55, 1.95), half + 0.014, M.PAINT)
-    truck.panel((stop, start), (2.0, 2.06), half + 0.014, M.GREY)
+    truck.panel((stop, start), (2.0, 2.12), half + 0.014, M.PAINT_2)
 
 
 def _cola(truck: Truck) -> None:
@@ -55,8 +55,8 @@ def _cola(truck: Truck) -> None:
         thick = 0.12 + 0.1 * np.sin(np.linspace(0.0, np.pi, 9))
         y = np.full(9, half + 0.014)
         points = np.stack([np.stack([x, y, wave], -1), np.stack([x, y, wave + thick], -1)])
-        truck.out.grid(points, M.WHITE, mirror=True, outward=(0.0, 1.0, 0.0))
-        truck.panel((stop, start), (2.2, 2.26), half + 0.014, M.WHITE)
+        truck.out.grid(points, M.PAINT_2, mirror=True, outward=(0.0, 1.0, 0.0))
+        truck.panel((stop, start), (2.2, 2.26), half + 0.014, M.PAINT_2)
 
 
 def _bus(truck: Truck) -> None:
@@ -64,12 +64,12 @@ def _bus(truck: Truck) -> None:
     pillars = tuple(0.155 + 0.1365 * k for k in range(6))
     shape = replace(
         CAB,
-        cowl=(0.0, 0.46),
+        cowl=(0.0, 0.40),
         roof_front=(0.035, 0.93),
         roof_rear=(0.985, 0.95),
-        deck=(1.0, 0.48),
-        tail=0.48,
-        nose=0.46,
+        deck=(1.0, 0.44),
+        tail=0.44,
+        nose=0.40,
         axles=(0.20, 0.75),
         wheel_m=wheel,
         clearance_m=0.42,
@@ -113,9 +113,20 @@ def _bus(truck: Truck) -> None:
     z = shell.belt(0.5)
     side_patch(truck.out, shell, (0.02, 0.985, z - 0.32, z - 0.14), M.PAINT_2, lift=0.02, steps=10)
     low = shell.shape.clearance_m
-    for first in (0.285, 0.33):
-        area = (first, first + 0.04, low + 0.16, z - 0.02)
-        side_patch(truck.out, shell, area, M.GLASS, lift=0.014)
+    # A folding door of glass with a dark frame behind the front axle, up to above the belt.
+    for first in (0.272, 0.322):
+        frame = (first, first + 0.048, low + 0.04, z)
+        side_patch(truck.out, shell, frame, M.BLACK, lift=0.012)
+        pane = (first + 0.006, first + 0.042, low + 0.2, z)
+        side_patch(truck.out, shell, pane, M.GLASS, lift=0.018)
+    # Windscreen in two panes, and wipers.
+    post = np.array([[shell.screen(u, t) for u in (-0.015, 0.015)] for t in (0.0, 0.5, 0.86)])
+    post[..., 0] += 0.02
+    truck.out.grid(post, M.BLACK, outward=(1.0, 0.0, 0.0))
+    for u in (-0.6, 0.25) if truck.level == 0 else ():
+        start, stop = shell.screen(u, 0.02), shell.screen(u + 0.32, 0.3)
+        ends = [(x + 0.05, y, z) for x, y, z in (start, stop)]
+        truck.out.bar(ends[0], ends[1], 0.02, M.BLACK, sides=4)
     x = shell.x(0.45)
     truck.out.box(
         (x - 1.5, -0.8, top - 0.12), (x + 1.5, 0.8, truck.height), M.WHITE, taper=(0.85, 0.85)
