@@ -80,6 +80,51 @@ def server(
 
 
 @app.command()
+def sensors(
+    as_json: AsJson = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer ticks: a look.")] = False,
+    town: Annotated[str, typer.Option(help="Where to measure.")] = "Harbour",
+) -> None:
+    """Ticks per second and CPU per tick of cameras, LiDAR and radar, on one core and on two.
+
+    30 vehicles and 30 people move; one car carries the sensors.
+
+    Example: jaywalk bench sensors --json > bench.json
+    """
+    from jaywalk_bench.sensors import AIM_RSS_MB, AIMS, bench_sensors
+
+    result = bench_sensors(town=town, quick=quick, say=say)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    print_table(
+        ["sensors", "cores", "ticks/s", "server ms", "sensors ms"],
+        [
+            [
+                rig.name,
+                str(rig.cores),
+                f"{rig.ticks_per_s:.1f}",
+                f"{rig.server_cpu_ms_per_tick:.1f}",
+                f"{rig.sensor_cpu_ms_per_tick:.1f}",
+            ]
+            for rig in result.rigs
+        ],
+    )
+    for name, value in result.reached().items():
+        verdict = "ok" if value >= AIMS[name] else "MISSED"
+        print_line(f"{name}: {value:.1f} ticks/s (aim: at least {AIMS[name]:g}) {verdict}")
+    verdict = "ok" if result.rss_mb <= AIM_RSS_MB else "MISSED"
+    finish(
+        [
+            f"memory of the server: {result.rss_mb:.0f} MB (aim: at most {AIM_RSS_MB:g}) {verdict}",
+            f"calibration loop: {result.calibration_ms:.1f} ms before, "
+            f"{result.calibration_after_ms:.1f} ms after; load {result.load_1_min:.1f}",
+        ],
+        "jaywalk bench sensors --json > bench.json  # keep it for comparison",
+    )
+
+
+@app.command()
 def run(
     as_json: AsJson = False,
     agent: Annotated[str, typer.Option(help="Who drives.")] = "cruise",

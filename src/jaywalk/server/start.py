@@ -26,6 +26,7 @@ from jaywalk.server.encoding._snapshot import SnapshotPacker
 from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
 from jaywalk.server.protocol._server import CarlaServer
 from jaywalk.server.sensors._scan import cast_rays, scan_directions
+from jaywalk.server.sensors._shading import shade_rows
 from jaywalk.server.sensors.catalogue import sensor_library
 from jaywalk.server.session._publisher import NoPublisher, Publisher
 from jaywalk.server.session._simulation import Simulation
@@ -178,7 +179,13 @@ def start_log(verbose: bool, stream: IO[str] | None = None) -> None:
 
 DEFAULT_TOWN: Final = "Harbour"
 # If these are cached, so is the rest: they are the last ones that a cold start compiles.
-_SLOWEST: Final[tuple[Any, ...]] = (step_vehicles, animate_walkers, scan_directions, cast_rays)
+_SLOWEST: Final[tuple[Any, ...]] = (
+    step_vehicles,
+    animate_walkers,
+    scan_directions,
+    cast_rays,
+    shade_rows,
+)
 
 
 def kernels_are_compiled() -> bool:

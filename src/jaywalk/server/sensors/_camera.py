@@ -1,11 +1,7 @@
-"""Cameras: colour, depth, semantic and instance pictures, normals, optical flow and events.
-
-Flat pictures can be cut out: where they are transparent, a camera sees the surfaces behind them.
-"""
+"""Cameras: colour, depth, semantic and instance pictures, normals, optical flow and events."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.errors import UsageError
+from jaywalk.server.sensors._bands import in_bands
 from jaywalk.server.sensors._base import Sensor
+from jaywalk.server.sensors._cut_outs import draw_cut_outs
 from jaywalk.server.sensors._events import EventPixels, static_flow
+from jaywalk.server.sensors._lens import EXPOSURE, LENS, exposure_of
 from jaywalk.server.sensors._readings import (
     EventsReading,
     FlowReading,
@@ -30,162 +29,21 @@ from jaywalk.server.sensors._shading import (
     normal_picture,
     rgb_picture,
 )
-from jaywalk.server.sensors._solids import (
-    CUT_OUT,
-    LOWER,
-    UPPER,
-    Pictures,
-    Solids,
-    as_int64,
-    ink_at,
-    kernel,
-    pose_axes,
-)
+from jaywalk.server.sensors._solids import pose_axes
 from jaywalk.server.sensors._visibility import (
-    NEAR_M,
     CameraView,
     Visible,
     focal_length_px,
-    look,
-    pixel_ray,
+    look_rows,
+    nothing_seen,
 )
-from jaywalk.server.sensors.catalogue import PLACED, TICK, choice, flag, floats, integer, sensor
-
-
-@kernel
-def draw_cut_outs(solids: Solids, pictures: Pictures, view: CameraView, seen: Visible) -> None:
-    """Draw the solids that ``look`` leaves out, in front of or behind the surfaces it found."""
-    window = np.empty(4, np.int64)
-    for k in range(solids.used):
-        if solids.pattern[k] >= CUT_OUT and _window(solids.form, k, view, window):
-            _draw(solids, pictures, k, view, window, seen)
-
-
-@kernel
-def _window(form: NDArray[np.float64], k: int, view: CameraView, out: NDArray[np.int64]) -> bool:
-    """Pixels (left, right, top, bottom) around a plate; False: it is out of sight."""
-    left, right, top, bottom = math.inf, -math.inf, math.inf, -math.inf
-    before = 0
-    for corner in range(8):
-        x, y, z = 0.0, 0.0, 0.0
-        for m in range(3):
-            at = form[k, m] - view.origin[m]
-            for axis in range(3):
-                half = form[k, 12 + axis]
-                at += (half if (corner >> axis) & 1 else -half) * form[k, 3 + 3 * axis + m]
-            x += view.axes[0, m] * at
-            y += view.axes[1, m] * at
-            z += view.axes[2, m] * at
-        if x < NEAR_M:
-            continue
-        before += 1
-        u = 0.5 * view.width + view.focal_px * y / x
-        v = 0.5 * view.height - view.focal_px * z / x
-        left, right = min(left, u), max(right, u)
-        top, bottom = min(top, v), max(bottom, v)
-    if before == 0:
-        return False
-    if before < 8:
-        left, right, top, bottom = 0.0, float(view.width), 0.0, float(view.height)
-    out[0] = math.floor(max(left - 1.0, 0.0))
-    out[1] = math.ceil(min(right + 1.0, float(view.width)))
-    out[2] = math.floor(max(top - 1.0, 0.0))
-    out[3] = math.ceil(min(bottom + 1.0, float(view.height)))
-    return bool(out[0] < out[1] and out[2] < out[3])
-
-
-@kernel
-def _draw(
-    solids: Solids,
-    pictures: Pictures,
-    k: int,
-    view: CameraView,
-    window: NDArray[np.int64],
-    seen: Visible,
-) -> None:
-    """Cast the rays of the pixels around a plate; it is seen from above or below, never edge on."""
-    form, pattern = solids.form, as_int64(solids.pattern[k])
-    ox, oy, oz = view.origin[0], view.origin[1], view.origin[2]
-    px, py, pz = ox - form[k, 0], oy - form[k, 1], oz - form[k, 2]
-    above = form[k, 9] * px + form[k, 10] * py + form[k, 11] * pz
-    if abs(above) <= form[k, 14]:
-        return
-    part = UPPER if above > 0.0 else LOWER
-    gap = abs(above) - form[k, 14]
-    sign = -1.0 if above > 0.0 else 1.0
-    for v in range(window[2], window[3]):
-        for u in range(window[0], window[1]):
-            dx, dy, dz = pixel_ray(view, u + 0.5, v + 0.5)
-            toward = sign * (form[k, 9] * dx + form[k, 10] * dy + form[k, 11] * dz)
-            if toward <= 1e-12:
-                continue
-            t = gap / toward
-            value = np.float32(1.0 / t)
-            if t < NEAR_M or value <= seen.inverse_depth[v, u]:
-                continue
-            x, y, z = px + t * dx, py + t * dy, pz + t * dz
-            if abs(form[k, 3] * x + form[k, 4] * y + form[k, 5] * z) > form[k, 12]:
-                continue
-            if abs(form[k, 6] * x + form[k, 7] * y + form[k, 8] * z) > form[k, 13]:
-                continue
-            place = (ox + t * dx, oy + t * dy, oz + t * dz)
-            if ink_at(pictures, form, pattern, k, part, place, t / view.focal_px)[3]:
-                seen.inverse_depth[v, u] = value
-                seen.surface[v, u] = k * 8 + part
-
+from jaywalk.server.sensors.catalogue import PLACED, TICK, flag, floats, integer, sensor
 
 _MOST_PIXELS: Final = 8192  # per side
 _LEAST_FOV_DEG, _MOST_FOV_DEG = 0.1, 179.0
 MOST_IMAGE_BYTES: Final = 64 * 1024 * 1024  # 4096 x 4096 pixels of colour
 
 
-_LENS: Final = (
-    integer("image_size_x", "800"),
-    integer("image_size_y", "600"),
-    *floats(
-        fov="90.0",
-        lens_circle_falloff="5.0",
-        lens_circle_multiplier="0.0",
-        lens_k="-1.0",
-        lens_kcube="0.0",
-        lens_x_size="0.08",
-        lens_y_size="0.08",
-    ),
-)
-_EXPOSURE: Final = (
-    choice("exposure_mode", "histogram", "manual"),
-    *floats(exposure_compensation="0.0", shutter_speed="200.0", iso="100.0", fstop="1.4"),
-    flag("enable_postprocess_effects", "true"),
-    *floats(
-        gamma="2.2",
-        motion_blur_intensity="0.45",
-        motion_blur_max_distortion="0.35",
-        lens_flare_intensity="0.1",
-        bloom_intensity="0.675",
-        motion_blur_min_object_screen_size="0.1",
-        exposure_min_bright="10.0",
-        exposure_max_bright="12.0",
-        exposure_speed_up="3.0",
-        exposure_speed_down="1.0",
-        calibration_constant="16.0",
-        focal_distance="1000.0",
-        min_fstop="1.2",
-    ),
-    integer("blade_count", "5"),
-    *floats(
-        blur_amount="1.0",
-        blur_radius="0.0",
-        slope="0.88",
-        toe="0.55",
-        shoulder="0.26",
-        black_clip="0.0",
-        white_clip="0.04",
-        temp="6500.0",
-        tint="0.0",
-        chromatic_aberration_intensity="0.0",
-        chromatic_aberration_offset="0.0",
-    ),
-)
 _EVENTS: Final = (
     *floats(
         positive_threshold="0.3",
@@ -197,6 +55,12 @@ _EVENTS: Final = (
     flag("use_log", "true"),
     *floats(log_eps="0.001"),
 )
+
+
+def _see_rows(scene: SensorScene, view: CameraView, rows: tuple[int, int], seen: Visible) -> None:
+    look_rows(scene.solids, scene.meshes, scene.relief, view, rows, seen)
+    if len(scene.pictures.texels):
+        draw_cut_outs(scene.solids, scene.pictures, view, rows, seen)
 
 
 class CameraSensor(Sensor):
@@ -235,10 +99,8 @@ class CameraSensor(Sensor):
         key = ("view", pose, self.width, self.height, self.fov_deg)
         seen = scene.shared.get(key)
         if not isinstance(seen, Visible):
-            seen = look(scene.solids, scene.meshes, scene.relief, view)
-            if len(scene.pictures.texels):
-                draw_cut_outs(scene.solids, scene.pictures, view, seen)
-            scene.shared[key] = seen
+            seen = scene.shared[key] = nothing_seen(view)
+            in_bands(view.height, lambda rows: _see_rows(scene, view, rows, seen))
         return seen
 
     def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
@@ -257,8 +119,8 @@ class CameraSensor(Sensor):
     "camera.rgb",
     PLACED,
     TICK,
-    _LENS,
-    _EXPOSURE,
+    LENS,
+    EXPOSURE,
     summary="colour images",
     order=1,
 )
@@ -267,16 +129,22 @@ class RgbCamera(CameraSensor):
 
     kind = SensorType.RGB
 
+    def __init__(
+        self, type_id: str, attributes: Mapping[str, str], sensor_id: int, seed: int
+    ) -> None:
+        super().__init__(type_id, attributes, sensor_id, seed)
+        self._exposure = exposure_of(self.attributes)
+
     def picture(self, scene: SensorScene, view: CameraView, seen: Visible) -> NDArray[np.uint8]:
-        """Plainly shaded colours."""
-        return rgb_picture(scene, view, seen)
+        """Lit and textured colours."""
+        return rgb_picture(scene, view, seen, self._exposure)
 
 
 @sensor(
     "camera.depth",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="depth along the camera axis",
     order=2,
 )
@@ -294,7 +162,7 @@ class DepthCamera(CameraSensor):
     "camera.semantic_segmentation",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="semantic labels",
     order=3,
 )
@@ -312,7 +180,7 @@ class SemanticCamera(CameraSensor):
     "camera.instance_segmentation",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="semantic labels and actor ids",
     order=4,
 )
@@ -330,7 +198,7 @@ class InstanceCamera(CameraSensor):
     "camera.cosmos_visualization",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="semantic image in place of the control image",
     order=8,
     only_0916=True,
@@ -345,7 +213,7 @@ class CosmosCamera(SemanticCamera):
     "camera.normals",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="surface normals",
     order=5,
 )
@@ -363,7 +231,7 @@ class NormalsCamera(CameraSensor):
     "camera.optical_flow",
     PLACED,
     TICK,
-    _LENS,
+    LENS,
     summary="motion of each pixel",
     order=6,
 )
@@ -394,8 +262,8 @@ class FlowCamera(CameraSensor):
     "camera.dvs",
     PLACED,
     TICK,
-    _LENS,
-    _EXPOSURE,
+    LENS,
+    EXPOSURE,
     _EVENTS,
     summary="changes of brightness as events",
     order=7,
@@ -412,12 +280,13 @@ class EventCamera(CameraSensor):
     ) -> None:
         super().__init__(type_id, attributes, sensor_id, seed)
         self._pixels = EventPixels.from_attributes(self.attributes)
+        self._exposure = exposure_of(self.attributes)
 
     def _readings(
         self, scene: SensorScene, row: int, pose: SensorPose, frame: int, time_s: float, dt_s: float
     ) -> Sequence[Reading]:
         view = self.view(pose)
-        picture = rgb_picture(scene, view, self.see(scene, pose, view))
+        picture = rgb_picture(scene, view, self.see(scene, pose, view), self._exposure)
         events = self._pixels.update(picture, time_s, self.noise(frame))
         if len(events) == 0:
             return []

@@ -54,6 +54,7 @@ def _looks() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
 
 
 GROUND_COLORS, GROUND_TEXTURES = _looks()
+_ROAD_RED, _ROAD_GREEN, _ROAD_BLUE = (float(value) for value in GROUND_COLORS[ROAD])
 _ASPHALT: Final = int(Texture.ASPHALT)
 _KERB: Final = int(Texture.KERB)
 _WATER: Final = int(Texture.WATER)
@@ -62,6 +63,8 @@ _TERRAIN: Final = int(SemanticTag.TERRAIN)
 _KERB_COLOR: Final = float(LINEAR[172])
 _PAINT: Final = float(LINEAR[222])
 _YELLOW: Final = (float(LINEAR[226]), float(LINEAR[170]), float(LINEAR[44]))
+_KERB_M: Final = 0.11  # height of kerbs in pictures
+_MOST_KERB_M: Final = 3.0  # length of road that one hides, or of its face, on the ground
 _KERB_SHARE: Final = 0.045  # share of road at the inner edge of a kerb stone, 0.16 m from the road
 _GUTTER: Final = 0.82  # the road is darker beside a kerb
 _WATER_M: Final = 11.0  # size of the pattern of puddles
@@ -77,8 +80,16 @@ def ground_row(
     focal_px: float,
     row: Row,
 ) -> None:
-    """Write the ground's part of a row."""
+    """Write the ground's part of a row.
+
+    Sidewalks rise over the road in the picture alone: a pixel shows the kerb's top where the ray
+    meets it, its face where the ray passes below the top, and the road before it.
+    """
     texels, first, size, per_m = textures
+    kind, labels, roads, walks = paint.kind, paint.label, paint.road, paint.walk
+    bands, starts, items = paint.bands, paint.starts, paint.items
+    x0, y0, cell_m, index_columns = paint.x0_m, paint.y0_m, paint.cell_m, paint.index_columns
+    per_cell = 1.0 / cell_m
     flat = relief.low_m == relief.high_m
     for u in range(len(surface)):
         if surface[u] != GROUND:
@@ -92,42 +103,104 @@ def ground_row(
             south = ground_height(relief, x, y + 0.5, z) - ground_height(relief, x, y - 0.5, z)
             nz = 1.0 / math.sqrt(east * east + south * south + 1.0)
             nx, ny = -east * nz, -south * nz
-        row.nx[u], row.ny[u], row.nz[u] = nx, ny, nz
         # The footprint of a pixel: wide across the ray, long along it.
         wide = row.far[u] / focal_px
         facing = max(abs(dx * nx + dy * ny + dz * nz), 0.02)
         long = wide / facing
         pixel = math.sqrt(wide * long)
-        label, road, walk = _classes(paint, x, y)
+        level = math.sqrt(dx * dx + dy * dy) + 1e-9
+        ahead = (dx / level, dy / level)
+        label, road, walk = _classes(
+            kind, labels, roads, walks, (x - x0) * per_cell, (y - y0) * per_cell
+        )
         inside = label >= 0
         label = label if inside else _TERRAIN
-        sharp = paint.cell_m / max(min(pixel, paint.cell_m), 1e-3)
+        sharp = cell_m / max(min(pixel, cell_m), 1e-3)
         road_on = min(max((road - 0.5) * sharp + 0.5, 0.0), 1.0)
+        # The place where the ray is as high as a kerb.
+        back = min(_KERB_M * level / max(-dz, 0.02), _MOST_KERB_M)
+        top_x, top_y = x - back * ahead[0], y - back * ahead[1]
+        top_label, top_road, top_walk = _classes(
+            kind, labels, roads, walks, (top_x - x0) * per_cell, (top_y - y0) * per_cell
+        )
+        face_on, top_on = 0.0, 1.0 - road_on
+        verge_x, verge_y = x, y
+        if top_walk > 0.0 and inside:
+            before = min(max((top_road - 0.5) * sharp + 0.5, 0.0), 1.0)
+            verge_x, verge_y, label = top_x, top_y, top_label
+            top_on = 1.0 - before
+            face_on = before * (1.0 - road_on)
+            road, walk = top_road, top_walk
+        elif walk > 0.0 and top_road > 0.5:
+            face_on, top_on = 1.0 - road_on, 0.0
         red, green, blue = 0.0, 0.0, 0.0
         gloss, rough = 0.02, 0.95
-        if road_on < 1.0:
-            red, green, blue = _verge(textures, (x, y), pixel, label, (road, walk), sharp)
-        if road_on > 0.0:
-            ahead = (1.0, 0.0)
-            if abs(dx) + abs(dy) > 1e-6:
-                flat_length = math.sqrt(dx * dx + dy * dy)
-                ahead = (dx / flat_length, dy / flat_length)
-            r, g, b = _asphalt(paint, textures, (x, y), ahead, (wide, long, pixel), inside)
+        if top_on > 0.0:
+            red, green, blue = _verge(
+                texels, first, size, per_m, (verge_x, verge_y), pixel, label, (road, walk), sharp
+            )
+        if top_on < 1.0:
+            r, g, b = _asphalt(texels, first, size, per_m, x, y, pixel)
+            if inside:
+                column = int((x - x0) * (1.0 / INDEX_CELL_M))
+                cell = int((y - y0) * (1.0 / INDEX_CELL_M)) * index_columns + column
+                if starts[cell] != starts[cell + 1]:
+                    painted, yellow = paint_at(bands, starts, items, cell, x, y, ahead, wide, long)
+                    if painted > 0.0:
+                        r, g, b = _painted(r, g, b, painted, yellow)
             if road < 0.72 and walk > 0.0:
                 r, g, b = r * _GUTTER, g * _GUTTER, b * _GUTTER
-            red += road_on * (r - red)
-            green += road_on * (g - green)
-            blue += road_on * (b - blue)
+            on = 1.0 - top_on
+            red += on * (r - red)
+            green += on * (g - green)
+            blue += on * (b - blue)
+        if face_on > 0.0:
+            index = texel_index(first, size, per_m, _KERB, x + y, 0.0, pixel)
+            tone = texels[index, 0] * 0.0078125 * 0.86 * _KERB_COLOR
+            red += face_on * (tone - red)
+            green += face_on * (tone - green)
+            blue += face_on * (tone * 0.97 - blue)
+            nx, ny, nz = _kerb_normal(
+                roads,
+                (x - x0) * per_cell,
+                (y - y0) * per_cell,
+                0.3 * per_cell,
+                face_on,
+                (nx, ny, nz),
+            )
+        row.nx[u], row.ny[u], row.nz[u] = nx, ny, nz
         if light.wet > 0.0 and (label != _TERRAIN or road > 0.0 or walk > 0.0):
             index = texel_index(
                 first, size, per_m, _WATER, x * 4.0 / _WATER_M, y * 4.0 / _WATER_M, pixel
             )
-            dark, gloss, rough = _soaked(light, texels[index, 0], road_on)
+            dark, gloss, rough = _soaked(light, texels[index, 0], 1.0 - top_on)
             red, green, blue = red * dark, green * dark, blue * dark
         row.red[u], row.green[u], row.blue[u] = red, green, blue
         row.gloss[u], row.rough[u] = gloss, rough
         row.own_red[u] = row.own_green[u] = row.own_blue[u] = 0.0
         row.open[u] = 1.0
+
+
+@kernel
+def _kerb_normal(
+    roads: NDArray[np.uint8],
+    u: float,
+    v: float,
+    step: float,
+    share: float,
+    level: tuple[float, float, float],
+) -> tuple[float, float, float]:
+    """Normal of a pixel of which a share is the face of a kerb; it looks up a little."""
+    fx = share_at(roads, u + step, v) - share_at(roads, u - step, v)
+    fy = share_at(roads, u, v + step) - share_at(roads, u, v - step)
+    steep = math.sqrt(fx * fx + fy * fy)
+    if steep <= 1e-6:
+        return level
+    nx = level[0] + share * (0.92 * fx / steep - level[0])
+    ny = level[1] + share * (0.92 * fy / steep - level[1])
+    nz = level[2] + share * (0.39 - level[2])
+    one = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz)
+    return nx * one, ny * one, nz * one
 
 
 @kernel
@@ -144,70 +217,63 @@ def _soaked(light: SceneLight, hollow: float, road_on: float) -> tuple[float, fl
 
 @kernel
 def _asphalt(
-    paint: RoadPaint,
-    textures: Textures,
-    place: tuple[float, float],
-    ahead: tuple[float, float],
-    footprint: tuple[float, float, float],
-    inside: bool,
+    texels: NDArray[np.uint8],
+    first: NDArray[np.int64],
+    size: NDArray[np.int64],
+    per_m: NDArray[np.float64],
+    x: float,
+    y: float,
+    pixel: float,
 ) -> tuple[float, float, float]:
-    """Colour of the road with its paint.
-
-    Args:
-        paint: The ground.
-        textures: All textures.
-        place: Where, in the world.
-        ahead: Unit vector along which the footprint of the pixel is long.
-        footprint: Its width, length and mean, metres.
-        inside: The place lies in the town's raster.
-    """
-    texels, first, size, per_m = textures
-    x, y = place
-    pixel = footprint[2]
+    """Colour of the road without its paint."""
     index = texel_index(first, size, per_m, _ASPHALT, x, y, pixel)
     tone = texels[index, 0] * 0.0078125
     # Patches and worn lanes, from the same texture at another scale.
     index = texel_index(first, size, per_m, _ASPHALT, 0.053 * x + 0.7, 0.047 * y, 0.05 * pixel)
     tone *= 0.72 + 0.28 * texels[index, 0] * 0.0078125
-    red = tone * GROUND_COLORS[ROAD, 0]
-    green = tone * GROUND_COLORS[ROAD, 1]
-    blue = tone * GROUND_COLORS[ROAD, 2]
-    if not inside or len(paint.items) == 0:
-        return red, green, blue
-    column = int((x - paint.x0_m) * (1.0 / INDEX_CELL_M))
-    cell = int((y - paint.y0_m) * (1.0 / INDEX_CELL_M)) * paint.index_columns + column
-    if paint.starts[cell] == paint.starts[cell + 1]:
-        return red, green, blue
-    painted, yellow = paint_at(
-        paint.bands, paint.starts, paint.items, cell, x, y, ahead, footprint[0], footprint[1]
-    )
-    if painted > 0.0:
-        yellow /= painted
-        painted *= min(max(0.72 + 0.30 * tone, 0.0), 1.0)  # worn where stones show
-        red += painted * (_PAINT + yellow * (_YELLOW[0] - _PAINT) - red)
-        green += painted * (_PAINT + yellow * (_YELLOW[1] - _PAINT) - green)
-        blue += painted * (0.98 * _PAINT + yellow * (_YELLOW[2] - _PAINT) - blue)
+    return tone * _ROAD_RED, tone * _ROAD_GREEN, tone * _ROAD_BLUE
+
+
+@kernel
+def _painted(
+    red: float, green: float, blue: float, painted: float, yellow: float
+) -> tuple[float, float, float]:
+    """Colour of a place of the road of which a share is paint."""
+    yellow /= painted
+    # Paint is worn where stones show.
+    painted *= min(max(0.72 + 0.30 * red / _ROAD_RED, 0.0), 1.0)
+    red += painted * (_PAINT + yellow * (_YELLOW[0] - _PAINT) - red)
+    green += painted * (_PAINT + yellow * (_YELLOW[1] - _PAINT) - green)
+    blue += painted * (0.98 * _PAINT + yellow * (_YELLOW[2] - _PAINT) - blue)
     return red, green, blue
 
 
 @kernel
-def _classes(paint: RoadPaint, x: float, y: float) -> tuple[int, float, float]:
+def _classes(
+    kind: NDArray[np.uint8],
+    labels: NDArray[np.uint8],
+    roads: NDArray[np.uint8],
+    walks: NDArray[np.uint8],
+    u: float,
+    v: float,
+) -> tuple[int, float, float]:
     """Label of the ground (-1 outside the raster) and the shares of road and sidewalk."""
-    rows, columns = paint.kind.shape
-    u, v = (x - paint.x0_m) / paint.cell_m, (y - paint.y0_m) / paint.cell_m
+    rows, columns = kind.shape
     i, j = math.floor(u), math.floor(v)
     if i < 0 or j < 0 or i >= columns or j >= rows:
         return -1, 0.0, 0.0
-    label = as_int64(paint.kind[j, i])
+    label = as_int64(kind[j, i])
     if label != MIXED:
         return label, 1.0 if label == ROAD else 0.0, 1.0 if label == SIDEWALK else 0.0
-    road, walk = share_at(paint.road, u, v), share_at(paint.walk, u, v)
-    return as_int64(paint.label[j, i]), road, walk
+    return as_int64(labels[j, i]), share_at(roads, u, v), share_at(walks, u, v)
 
 
 @kernel
 def _verge(
-    textures: Textures,
+    texels: NDArray[np.uint8],
+    first: NDArray[np.int64],
+    size: NDArray[np.int64],
+    per_m: NDArray[np.float64],
     place: tuple[float, float],
     pixel: float,
     label: int,
@@ -215,7 +281,6 @@ def _verge(
     sharp: float,
 ) -> tuple[float, float, float]:
     """Colour of the ground beside the road: sidewalk, kerb stones, grass and others."""
-    texels, first, size, per_m = textures
     x, y = place
     road, walk = shares
     walk_on = min(max((walk - 0.5) * sharp + 0.5, 0.0), 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,9 @@ def light_row(
         nx, ny, nz = row.nx[u], row.ny[u], row.nz[u]
         above = (0.5 + 0.5 * nz) * row.open[u]
         below = (0.5 - 0.5 * nz) * row.open[u]
-        red = above * up_r + below * low_r
-        green = above * up_g + below * low_g
-        blue = above * up_b + below * low_b
+        red = above * up_r + below * low_r + row.lamp_red[u]
+        green = above * up_g + below * low_g + row.lamp_green[u]
+        blue = above * up_b + below * low_b + row.lamp_blue[u]
         sun = 0.0
         if shines:
             sun = max(nx * sx + ny * sy + nz * sz, 0.0) * row.sun[u]
@@ -117,12 +117,29 @@ TONES: Final = 4096
 _BRIGHTEST: Final = 16.0
 
 
+class Film(NamedTuple):
+    """The curve from light to bytes; the defaults are those of CARLA."""
+
+    gamma: float = 2.2
+    slope: float = 0.88  # contrast
+    black_clip: float = 0.0
+    white_clip: float = 0.04
+    curved: bool = True  # False: bright light is cut off
+
+
+_DEFAULT_FILM: Final = Film()
+_MIDDLE: Final = 0.18  # light that the contrast leaves as it is
+
+
 @lru_cache(maxsize=64)
-def tone_table(gamma: float) -> NDArray[np.uint8]:
+def tone_table(film: Film) -> NDArray[np.uint8]:
     """Byte of a light by the square root of its brightness: film curve, then gamma."""
     light = (np.arange(TONES) / (TONES - 1)) ** 2 * _BRIGHTEST
-    film = light * (2.51 * light + 0.03) / (light * (2.43 * light + 0.59) + 0.14)
-    return np.rint(255.0 * np.clip(film, 0.0, 1.0) ** (1.0 / gamma)).astype(np.uint8)
+    if film.curved:
+        light = _MIDDLE * (light / _MIDDLE) ** (max(film.slope, 0.01) / _DEFAULT_FILM.slope)
+        light = light * (2.51 * light + 0.03) / (light * (2.43 * light + 0.59) + 0.14)
+        light = light * (1.0 + film.white_clip - _DEFAULT_FILM.white_clip) - film.black_clip
+    return np.rint(255.0 * np.clip(light, 0.0, 1.0) ** (1.0 / film.gamma)).astype(np.uint8)
 
 
 @kernel

@@ -35,12 +35,15 @@ class Row(NamedTuple):
     own_blue: Values
     open: Values  # share of the sky that lights it
     sun: Values  # share of the sun that reaches it
+    lamp_red: Values  # light of lamps
+    lamp_green: Values
+    lamp_blue: Values
 
 
 def new_row(width: int) -> Row:
     """Return a row with room for a picture's width."""
     x, y, z = np.zeros(width), np.zeros(width), np.zeros(width)
-    return Row(x, y, z, *(np.zeros(width, np.float32) for _ in range(17)))
+    return Row(x, y, z, *(np.zeros(width, np.float32) for _ in range(20)))
 
 
 def _linear(steps: int) -> NDArray[np.float32]:
@@ -61,11 +64,3 @@ def hashed(a: int, b: int, c: int) -> int:
     mix = (mix ^ (mix >> 13)) * 3266489917
     mix = mix & 0xFFFFFFFF
     return (mix ^ (mix >> 16)) & 0xFFFFFF
-
-
-@kernel
-def overlap(at: float, low: float, high: float, pixel: float) -> float:
-    """Share of the interval of length ``pixel`` around ``at`` that lies between two values."""
-    left = max(at - 0.5 * pixel, low)
-    right = min(at + 0.5 * pixel, high)
-    return max(right - left, 0.0) / pixel

@@ -34,6 +34,11 @@ from jaywalk.server.sensors._instances import (
     place_posed_mesh,
     put_instance,
 )
+from jaywalk.server.sensors._lamplight import (
+    no_lamps,
+    shown_bits,
+    vehicle_lamps,
+)
 from jaywalk.server.sensors._mesh import (
     ActorMeshes,
     Meshes,
@@ -45,6 +50,7 @@ from jaywalk.server.sensors._mesh import (
     no_scenery_meshes,
 )
 from jaywalk.server.sensors._road_paint import RoadPaint, paint_of_labels
+from jaywalk.server.sensors._shadows import ShadowCache
 from jaywalk.server.sensors._solids import (
     CAPSULE,
     CYLINDER,
@@ -124,6 +130,9 @@ class SensorScene:
     geo: GeoReference
     road_source: Callable[[], RoadPaint]  # made when a picture in colour first needs it
     pictures: Pictures = field(default_factory=no_pictures)
+    static: int = 0  # number of solids that are scenery; they come first
+    shadows: ShadowCache = field(default_factory=ShadowCache)
+    lamp_source: Callable[[], NDArray[np.float64]] = no_lamps  # see ``_lamplight``
     contacts: Sequence[Any] | NDArray[Any] = ()  # of this tick, for collision sensors
     gravity_mps2: float = GRAVITY_MPS2  # that accelerometers feel
     # Results shared by sensors at the same place; emptied with every new scene.
@@ -198,6 +207,7 @@ class SceneBuilder:
             _place_scenery_meshes(solids, count, scenery, meshes, self._library_tables(), shown)
             count += models
         self._static_count, self._static_meshes = count, models
+        self._shadows = ShadowCache()
         self._solids = with_room(solids._replace(used=count), count + 1)
 
     @property
@@ -219,6 +229,7 @@ class SceneBuilder:
         pictures: Pictures | None = None,
         actor_meshes: ActorMeshes | None = None,
         posed: PosedMeshes | None = None,
+        lamps: Callable[[], NDArray[np.float64]] = no_lamps,
     ) -> SensorScene:
         """Build the scene of this tick.
 
@@ -232,6 +243,7 @@ class SceneBuilder:
             pictures: Pictures that the patterns refer to.
             actor_meshes: Models of vehicles, animals and props; other actors are solids.
             posed: Meshes of people; all other people get a simple figure.
+            lamps: Makes the table of lamps besides those of vehicles.
         """
         actor_meshes = no_actor_meshes(len(actors)) if actor_meshes is None else actor_meshes
         posed = no_posed_meshes() if posed is None else posed
@@ -267,8 +279,15 @@ class SceneBuilder:
             label_by_row,
             color_by_row,
         )
+        lit = self._solids.lamps[start:count]
+        lit[:] = shown_bits(lit, sky.time_s)
         return SensorScene(
             solids=self._solids._replace(used=count),
+            static=start,
+            shadows=self._shadows,
+            lamp_source=lambda: np.concatenate(
+                [vehicle_lamps(actors[:rows], sky.time_s), lamps()]
+            ),
             meshes=meshes,
             relief=self._relief,
             paint=self._paint,

@@ -9,14 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.server.sensors._bands import in_bands
 from jaywalk.server.sensors._ground_row import ground_row
 from jaywalk.server.sensors._intersect import ROUND, solid_normal
-from jaywalk.server.sensors._lighting import fog_table, light_row, tone_row, tone_table
+from jaywalk.server.sensors._lamplight import Lamplight, glow_row, glows_of, lamp_row, lamps_near
+from jaywalk.server.sensors._lighting import Film, fog_table, light_row, tone_row, tone_table
 from jaywalk.server.sensors._mesh import Meshes, mesh_surface
 from jaywalk.server.sensors._mesh_row import mesh_row
+from jaywalk.server.sensors._nearby import Feet, feet_of, feet_row
+from jaywalk.server.sensors._rain import rain_row
 from jaywalk.server.sensors._road_paint import RoadPaint
 from jaywalk.server.sensors._rows import Row, new_row
 from jaywalk.server.sensors._scene import GroundPaint, SensorScene
+from jaywalk.server.sensors._shadows import NO_SHADOWS, SunMaps, sun_row
 from jaywalk.server.sensors._solid_row import sky_row, solid_row
 from jaywalk.server.sensors._solids import MESH, Pictures, Solids, as_int64, kernel
 from jaywalk.server.sensors._terrain import Relief, ground_height
@@ -33,38 +38,93 @@ class Exposure(NamedTuple):
 
     gain: tuple[float, float, float] = (1.0, 1.0, 1.0)  # on the exposure of the scene, by colour
     fixed: bool = False  # True: the gain does not follow the light of the scene
-    gamma: float = 2.2
+    film: Film = Film()
+    bloom: float = 1.0  # strength of the glow of lamps
+    vignette: tuple[float, float] = (0.0, 5.0)  # strength, and how fast it grows to the corners
 
 
 DAYLIGHT: Final = Exposure()
 _MANUAL_EXPOSURE: Final = 0.80  # of a fixed exposure with CARLA's defaults: right at noon
+_STEP_M: Final = 16.0  # cameras this near to each other share tables of their surroundings
+
+
+class _Around(NamedTuple):
+    """What throws light or shadow on the surroundings of a camera."""
+
+    sun: SunMaps
+    feet: Feet
+    lamps: Lamplight
+
+
+def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> _Around:
+    eye = (float(view.origin[0]), float(view.origin[1]), float(view.origin[2]))
+    middle = (_STEP_M * round(eye[0] / _STEP_M), _STEP_M * round(eye[1] / _STEP_M), eye[2])
+    shared, solids = scene.shared, scene.solids
+    sun = NO_SHADOWS
+    if max(light.direct) > 1e-3:
+        sun = scene.shadows.maps(solids, scene.meshes, scene.static, light.sun, eye, shared)
+    key = ("near", middle[:2])
+    if key not in shared:
+        lamps = scene.lamp_source()
+        shared[key] = (feet_of(solids, scene.relief, middle), lamps_near(lamps, middle, light))
+    return _Around(sun, *shared[key])
+
+
+def _with_glows(
+    lamps: Lamplight, view: CameraView, seen: Visible, light: SceneLight, bloom: float
+) -> Lamplight:
+    glows = np.empty((len(lamps.lamps), 6))
+    strength = bloom * light.dark / light.exposure
+    count = glows_of(lamps.lamps, view, seen.inverse_depth, strength, glows)
+    return lamps._replace(glows=glows[:count])
 
 
 def rgb_picture(
-    scene: SensorScene, view: CameraView, seen: Visible, exposure: Exposure = DAYLIGHT
+    scene: SensorScene,
+    view: CameraView,
+    seen: Visible,
+    exposure: Exposure = DAYLIGHT,
+    threads: int | None = None,
 ) -> NDArray[np.uint8]:
-    """Return a colour picture of lit, textured surfaces."""
+    """Return a colour picture of lit, textured surfaces.
+
+    Args:
+        scene: What there is.
+        view: The camera.
+        seen: What it sees.
+        exposure: How it turns light into bytes.
+        threads: How many draw it; None: one per core. The picture is always the same.
+    """
     out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
     scale = _MANUAL_EXPOSURE if exposure.fixed else light.exposure
     red, green, blue = exposure.gain
-    _shade(
-        scene.solids,
-        scene.meshes,
-        scene.pictures,
-        scene.road,
-        scene.relief,
-        textures(),
-        light,
-        fog_table(light),
-        (scale * red, scale * green, scale * blue),
-        tone_table(exposure.gamma),
-        view,
-        seen,
-        (0, view.height),
-        new_row(view.width),
-        out,
-    )
+    gain = (scale * red, scale * green, scale * blue)
+    around = _around(scene, view, light)
+    around = around._replace(lamps=_with_glows(around.lamps, view, seen, light, exposure.bloom))
+    road, fog, table = scene.road, fog_table(light), tone_table(exposure.film)
+
+    def shade(rows: tuple[int, int]) -> None:
+        shade_rows(
+            scene.solids,
+            scene.meshes,
+            scene.pictures,
+            road,
+            scene.relief,
+            textures(),
+            light,
+            around,
+            fog,
+            (gain, exposure.vignette, scene.sky.time_s),
+            table,
+            view,
+            seen,
+            rows,
+            new_row(view.width),
+            out,
+        )
+
+    in_bands(view.height, shade, threads)
     return out
 
 
@@ -200,7 +260,7 @@ def _code_normals(
 
 
 @kernel
-def _shade(
+def shade_rows(
     solids: Solids,
     meshes: Meshes,
     pictures: Pictures,
@@ -208,8 +268,9 @@ def _shade(
     relief: Relief,
     atlas: Textures,
     light: SceneLight,
+    around: _Around,
     fog: NDArray[np.float32],
-    gain: tuple[float, float, float],
+    lens: tuple[tuple[float, float, float], tuple[float, float], float],
     table: NDArray[np.uint8],
     view: CameraView,
     seen: Visible,
@@ -218,6 +279,8 @@ def _shade(
     out: NDArray[np.uint8],
 ) -> None:
     """Colour the rows from ``rows[0]`` up to ``rows[1]``; no row depends on another."""
+    gain, vignette, time_s = lens
+    shines = max(light.direct[0], light.direct[1]) > 1e-3
     slant = np.empty(view.width, np.float32)
     for v in range(rows[0], rows[1]):
         surface = seen.surface[v]
@@ -226,7 +289,16 @@ def _shade(
         ground_row(road, relief, atlas, light, surface, view.focal_px, row)
         solid_row(solids, pictures, atlas, light, surface, view.focal_px, row)
         mesh_row(solids, meshes, atlas, light, surface, seen.triangle[v], view.focal_px, row)
+        if shines:
+            sun_row(around.sun, light.sun, surface, row)
+        feet_row(around.feet, surface, row)
+        if light.dark > 0.01:
+            lamp_row(around.lamps, light, surface, row)
         light_row(light, fog, surface, slant, row)
+        glow_row(around.lamps.glows, v, row)
+        rain_row(light, time_s, view.height, v, row)
+        if vignette[0] > 0.0:
+            _vignette_row(vignette, view, v, row)
         tone_row(row, gain, table, out[v])
 
 
@@ -256,3 +328,18 @@ def _place_row(
             t = 1.0 / np.float64(inverse_depth[u])
             row.far[u] = t
             row.x[u], row.y[u], row.z[u] = eye_x + t * dx, eye_y + t * dy, eye_z + t * dz
+
+
+@kernel
+def _vignette_row(vignette: tuple[float, float], view: CameraView, v: int, row: Row) -> None:
+    """Darken the pixels far from the middle of the picture."""
+    strength, power = vignette
+    down = (2.0 * v + 1.0) / view.height - 1.0
+    for u in range(view.width):
+        across = (2.0 * u + 1.0) / view.width - 1.0
+        share = max(
+            1.0 - strength * math.pow(0.5 * (across * across + down * down), 0.5 * power), 0.0
+        )
+        row.red[u] *= share
+        row.green[u] *= share
+        row.blue[u] *= share

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
-from jaywalk.server.sensors._facades import FOUNDATION_M, facade, local, roof_cover
+from jaywalk.server.sensors._facades import FOUNDATION_M, facade_run, local, roof_run
 from jaywalk.server.sensors._intersect import ROUND, solid_normal
 from jaywalk.server.sensors._lamps import COLORS, NO_LAMP, lamp_at, shines
 from jaywalk.server.sensors._materials import Texture
@@ -60,7 +60,6 @@ _BOX_TEXTURES, _ROUND_TEXTURES = _by_label(_BOXES), _by_label(_ROUNDS)
 _VEGETATION: Final = int(SemanticTag.VEGETATION)
 _BARK: Final = int(Texture.BARK)
 _CLOUDS: Final = int(Texture.CLOUDS)
-_CONTACT_M: Final = 1.6  # walls are darker this near to their foot
 
 
 @kernel
@@ -90,49 +89,40 @@ def _shows_picture(pattern: int, part: int) -> bool:
 
 
 @kernel
-def _building(
+def _building_run(
     solids: Solids,
     textures: Textures,
     code: int,
-    place: tuple[float, float, float],
     wall: tuple[float, float, float],
-    pixel: float,
     dark: float,
-) -> tuple[float, float, float, float, float, float, float]:
-    """Colour of a building, its gloss, roughness, light of its own and share of open sky."""
+    focal_px: float,
+    span: tuple[int, int],
+    row: Row,
+) -> None:
     form, k, part = solids.form, code >> 3, code & 7
     if part >= 4:
-        red, green, blue = roof_cover(textures, wall, place[0], place[1], pixel)
-        return red, green, blue, 0.02, 0.95, 0.0, 1.0
-    across, up = local(form, k, part, place[0], place[1], place[2])
+        roof_run(textures, wall, focal_px, span, row)
+        return
     half = form[k, 13] if part < 2 else form[k, 12]
-    height = 2.0 * form[k, 14]
-    up -= FOUNDATION_M
-    red, green, blue, gloss, rough, lamp = facade(
-        textures,
-        as_int64(solids.instance[k]),
-        wall,
-        (across, up),
-        (2.0 * half, height - FOUNDATION_M),
-        part,
-        pixel,
-        dark,
-    )
-    open_share = 0.6 + 0.4 * min(max(up, 0.0) / _CONTACT_M, 1.0)
-    return red, green, blue, gloss, rough, lamp, open_share
+    height = 2.0 * form[k, 14] - FOUNDATION_M
+    start = (half, form[k, 14] - FOUNDATION_M)
+    seed = as_int64(solids.instance[k])
+    face = (part, 2.0 * half, height)
+    facade_run(textures, seed, wall, face, start, dark, form, k, focal_px, span, row)
 
 
 @kernel
 def _vehicle(
-    solids: Solids,
-    code: int,
+    form: NDArray[np.float64],
     pattern: int,
+    flags: int,
+    k: int,
+    part: int,
     place: tuple[float, float, float],
     paint: tuple[float, float, float],
 ) -> tuple[tuple[float, float, float], float, float, float]:
     """Colour of a point of a vehicle's box, its gloss, its roughness, and 1 if a lamp shines."""
-    form, k, part = solids.form, code >> 3, code & 7
-    look = lamp_at(form, pattern, as_int64(solids.lamps[k]), k, part, place)
+    look = lamp_at(form, pattern, flags, k, part, place)
     if look != NO_LAMP:
         red = float(LINEAR[COLORS[look, 0]])
         green = float(LINEAR[COLORS[look, 1]])
@@ -146,31 +136,83 @@ def _vehicle(
 
 
 @kernel
-def _scenery(
+def _scenery_run(
     solids: Solids,
     textures: Textures,
     code: int,
-    place: tuple[float, float, float],
-    pixel: float,
-) -> tuple[tuple[float, float, float], float]:
-    """Factors of the colour of a point of the scenery, and its share of open sky."""
-    k, part = code >> 3, code & 7
-    x, y, z = place
+    color: tuple[float, float, float],
+    focal_px: float,
+    span: tuple[int, int],
+    row: Row,
+) -> None:
+    """Write the colours of a run of pixels of the scenery; it is darker near the ground."""
+    texels, first, sizes, per_m = textures
+    form, k, part = solids.form, code >> 3, code & 7
     label = as_int64(solids.label[k])
     kind = _BOX_TEXTURES[label] if part < ROUND else _ROUND_TEXTURES[label]
     if label == _VEGETATION and part >= ROUND and solids.color[k, 0] > solids.color[k, 1]:
         kind = _BARK
-    foot = solids.form[k, 2] - solids.form[k, 14]
-    open_share = 0.65 + 0.35 * min(max(z - foot, 0.0) / 0.6, 1.0)
-    if kind == 0:
-        return (1.0, 1.0, 1.0), open_share
-    across, up = 0.7 * (x - y) + 0.3 * z, z + 0.2 * (x + y)
-    if part < ROUND:
-        across, up = local(solids.form, k, part, x, y, z)
-    index = texel_index(textures.first, textures.size, textures.per_m, kind, across, up, pixel)
-    texels, scale = textures.texels, 0.0078125
-    tone = (texels[index, 0] * scale, texels[index, 1] * scale, texels[index, 2] * scale)
-    return tone, open_share
+    foot = form[k, 2] - form[k, 14]
+    for u in range(span[0], span[1]):
+        x, y, z = row.x[u], row.y[u], row.z[u]
+        row.open[u] = 0.65 + 0.35 * min(max(z - foot, 0.0) / 0.6, 1.0)
+        row.gloss[u], row.rough[u] = 0.02, 0.9
+        if kind == 0:
+            continue
+        across, up = 0.7 * (x - y) + 0.3 * z, z + 0.2 * (x + y)
+        if part < ROUND:
+            across, up = local(form, k, part, x, y, z)
+        pixel = row.far[u] / focal_px
+        index = texel_index(first, sizes, per_m, kind, across, up, pixel)
+        row.red[u] = color[0] * texels[index, 0] * 0.0078125
+        row.green[u] = color[1] * texels[index, 1] * 0.0078125
+        row.blue[u] = color[2] * texels[index, 2] * 0.0078125
+
+
+@kernel
+def _picture_run(
+    solids: Solids, pictures: Pictures, code: int, focal_px: float, span: tuple[int, int], row: Row
+) -> None:
+    k, part = code >> 3, code & 7
+    pattern = as_int64(solids.pattern[k])
+    for u in range(span[0], span[1]):
+        row.gloss[u], row.rough[u] = 0.02, 0.9
+        if _shows_picture(pattern, part):
+            place = (row.x[u], row.y[u], row.z[u])
+            r, g, b, _ = ink_at(
+                pictures, solids.form, pattern, k, part, place, row.far[u] / focal_px
+            )
+            row.red[u] = LINEAR[int(r + 0.5)]
+            row.green[u] = LINEAR[int(g + 0.5)]
+            row.blue[u] = LINEAR[int(b + 0.5)]
+
+
+@kernel
+def _vehicle_run(
+    solids: Solids,
+    code: int,
+    color: tuple[float, float, float],
+    exposure: float,
+    span: tuple[int, int],
+    row: Row,
+) -> None:
+    """Write the colours of a run of pixels of a vehicle's box."""
+    form, k, part = solids.form, code >> 3, code & 7
+    pattern, flags = as_int64(solids.pattern[k]), as_int64(solids.lamps[k])
+    for u in range(span[0], span[1]):
+        place = (row.x[u], row.y[u], row.z[u])
+        shown, gloss, rough, lamp = _vehicle(form, pattern, flags, k, part, place, color)
+        row.gloss[u], row.rough[u] = gloss, rough
+        red, green, blue = shown
+        if lamp > 0.0:
+            lamp /= exposure
+            row.own_red[u], row.own_green[u], row.own_blue[u] = (
+                lamp * red,
+                lamp * green,
+                lamp * blue,
+            )
+            red = green = blue = 0.0
+        row.red[u], row.green[u], row.blue[u] = red, green, blue
 
 
 @kernel
@@ -183,70 +225,47 @@ def solid_row(
     focal_px: float,
     row: Row,
 ) -> None:
-    """Write the solids' part of a row."""
+    """Write the solids' part of a row, one run of pixels on a face after the other."""
     form = solids.form
-    last, flat = -1, (0.0, 0.0, 1.0)
-    for u in range(len(surface)):
-        code = surface[u]
-        if code < 0 or solids.shape[code >> 3] == MESH:
+    width = len(surface)
+    end = 0
+    while end < width:
+        start, code = end, surface[end]
+        end += 1
+        if code < 0:
             continue
+        while end < width and surface[end] == code:
+            end += 1
         k, part = code >> 3, code & 7
-        x, y, z = row.x[u], row.y[u], row.z[u]
-        pixel = row.far[u] / focal_px
-        if part < ROUND:
-            if code != last:
-                sign = 1.0 if part % 2 == 0 else -1.0
-                at = 3 * (part // 2) + 3
-                flat = (sign * form[k, at], sign * form[k, at + 1], sign * form[k, at + 2])
-                last = code
-            nx, ny, nz = flat
-        else:
-            nx, ny, nz = solid_normal(form, solids.shape, k, part, x, y, z)
-        row.nx[u], row.ny[u], row.nz[u] = nx, ny, nz
-        red = float(LINEAR[solids.color[k, 0]])
-        green = float(LINEAR[solids.color[k, 1]])
-        blue = float(LINEAR[solids.color[k, 2]])
-        gloss, rough, lamp = 0.03, 0.7, 0.0
-        lamp_red, lamp_green, lamp_blue = 1.0, 0.72, 0.38
-        open_share = 1.0
+        if solids.shape[k] == MESH:
+            continue
+        span = (start, end)
+        sign = 1.0 if part % 2 == 0 else -1.0
+        at = 3 * (part // 2) + 3
+        color = (
+            float(LINEAR[solids.color[k, 0]]),
+            float(LINEAR[solids.color[k, 1]]),
+            float(LINEAR[solids.color[k, 2]]),
+        )
+        for u in range(start, end):
+            if part < ROUND:
+                nx, ny, nz = sign * form[k, at], sign * form[k, at + 1], sign * form[k, at + 2]
+            else:
+                nx, ny, nz = solid_normal(form, solids.shape, k, part, row.x[u], row.y[u], row.z[u])
+            row.nx[u], row.ny[u], row.nz[u] = nx, ny, nz
+            row.red[u], row.green[u], row.blue[u] = color
+            row.gloss[u], row.rough[u] = 0.03, 0.7
+            row.own_red[u] = row.own_green[u] = row.own_blue[u] = 0.0
+            row.open[u] = 1.0
         pattern = as_int64(solids.pattern[k])
         if pattern == WINDOWS:
-            facing = max(abs(nx * row.dx[u] + ny * row.dy[u] + nz * row.dz[u]), 0.1)
-            red, green, blue, gloss, rough, lamp, open_share = _building(
-                solids,
-                textures,
-                code,
-                (x, y, z),
-                (red, green, blue),
-                pixel / math.sqrt(facing),
-                light.dark,
-            )
+            _building_run(solids, textures, code, color, light.dark, focal_px, span, row)
         elif pattern >= PICTURE:
-            if _shows_picture(pattern, part):
-                place = (x, y, z)
-                r, g, b, _ = ink_at(pictures, form, pattern, k, part, place, pixel)
-                red = float(LINEAR[int(r + 0.5)])
-                green = float(LINEAR[int(g + 0.5)])
-                blue = float(LINEAR[int(b + 0.5)])
-            gloss, rough = 0.02, 0.9
+            _picture_run(solids, pictures, code, focal_px, span, row)
         elif pattern != PLAIN:
-            (red, green, blue), gloss, rough, lamp = _vehicle(
-                solids, code, pattern, (x, y, z), (red, green, blue)
-            )
-            if lamp > 0.0:
-                lamp /= light.exposure
-                lamp_red, lamp_green, lamp_blue = red, green, blue
-                red = green = blue = 0.0
+            _vehicle_run(solids, code, color, light.exposure, span, row)
         elif solids.owner[k] < 0:
-            gloss, rough = 0.02, 0.9
-            tone, open_share = _scenery(solids, textures, code, (x, y, z), pixel)
-            red, green, blue = red * tone[0], green * tone[1], blue * tone[2]
-        row.red[u], row.green[u], row.blue[u] = red, green, blue
-        row.gloss[u], row.rough[u] = gloss, rough
-        row.own_red[u] = lamp * lamp_red
-        row.own_green[u] = lamp * lamp_green
-        row.own_blue[u] = lamp * lamp_blue
-        row.open[u] = open_share
+            _scenery_run(solids, textures, code, color, focal_px, span, row)
 
 
 @kernel

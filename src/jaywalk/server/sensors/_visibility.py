@@ -27,6 +27,7 @@ FAR_M: Final = 1000.0
 # Ground depth is interpolated inside tiles (pixels) where that is exact enough, else inside small
 # tiles, else computed for each pixel.
 _TILE: Final = 16
+BAND_PX: Final = _TILE
 _SMALL_TILE: Final = 4
 _TILE_ERROR: Final = 0.003  # relative depth error that is always allowed
 _TILE_ERROR_PX: Final = 0.3  # shift of the ground in the picture that is always allowed
@@ -55,15 +56,30 @@ def focal_length_px(width: int, fov_deg: float) -> float:
     return 0.5 * width / math.tan(math.radians(fov_deg) / 2.0)
 
 
-def look(solids: Solids, meshes: Meshes, relief: Relief, view: CameraView) -> Visible:
-    """Find the nearest surface in every pixel; cut-out pictures are drawn afterwards."""
-    seen = Visible(
+def nothing_seen(view: CameraView) -> Visible:
+    """Return the buffers of a view in which nothing has been drawn."""
+    return Visible(
         np.full((view.height, view.width), SKY, np.int32),
         np.zeros((view.height, view.width), np.float32),
         np.empty((view.height, view.width), np.int32),
     )
-    _draw_ground(relief, view, seen)
-    _draw_solids(solids, view, seen)
+
+
+@kernel
+def look_rows(
+    solids: Solids,
+    meshes: Meshes,
+    relief: Relief,
+    view: CameraView,
+    rows: tuple[int, int],
+    seen: Visible,
+) -> None:
+    """Draw the rows from ``rows[0]`` up to ``rows[1]``; the same as in the whole picture.
+
+    A band begins at a multiple of ``BAND_PX``.
+    """
+    _draw_ground(relief, view, rows, seen)
+    _draw_solids(solids, view, rows, seen)
     draw_meshes(
         solids,
         meshes,
@@ -71,10 +87,11 @@ def look(solids: Solids, meshes: Meshes, relief: Relief, view: CameraView) -> Vi
         view.axes,
         (view.width, view.height),
         view.focal_px,
-        (0, view.height),
-        *seen,
+        rows,
+        seen.surface,
+        seen.inverse_depth,
+        seen.triangle,
     )
-    return seen
 
 
 @kernel
@@ -97,16 +114,18 @@ def _ground_inverse(relief: Relief, view: CameraView, u: float, v: float, level:
 
 
 @kernel
-def _draw_ground(relief: Relief, view: CameraView, seen: Visible) -> None:
+def _draw_ground(relief: Relief, view: CameraView, band: tuple[int, int], seen: Visible) -> None:
     x, y, z = view.origin[0], view.origin[1], view.origin[2]
     level = ground_height(relief, x, y, z)
     columns = (view.width + _TILE - 1) // _TILE
-    rows = (view.height + _TILE - 1) // _TILE
+    top = band[0] // _TILE
+    rows = (band[1] - band[0] + _TILE - 1) // _TILE
     corner = np.empty((rows + 1, columns + 1))
     # Corners lie on pixel centres, the last ones beyond the picture.
     for j in range(rows + 1):
+        v = (top + j) * _TILE + 0.5
         for i in range(columns + 1):
-            corner[j, i] = _ground_inverse(relief, view, i * _TILE + 0.5, j * _TILE + 0.5, level)
+            corner[j, i] = _ground_inverse(relief, view, i * _TILE + 0.5, v, level)
     flat = relief.low_m == relief.high_m
     rise_px = view.focal_px * max(z - level, 0.1)
     for j in range(rows):
@@ -121,7 +140,7 @@ def _draw_ground(relief: Relief, view: CameraView, seen: Visible) -> None:
             smooth = min(c00, c10, c01, c11) > 0.0
             if not (smooth and flat):
                 middle = _ground_inverse(
-                    relief, view, (i + 0.5) * _TILE + 0.5, (j + 0.5) * _TILE + 0.5, level
+                    relief, view, (i + 0.5) * _TILE + 0.5, (top + j + 0.5) * _TILE + 0.5, level
                 )
                 if largest == 0.0 and middle == 0.0:
                     continue  # sky
@@ -129,9 +148,9 @@ def _draw_ground(relief: Relief, view: CameraView, seen: Visible) -> None:
                 allowed = max(_TILE_ERROR * mean, _TILE_ERROR_PX / rise_px)
                 smooth = smooth and abs(middle - mean) <= allowed
             if smooth:
-                _fill_tile(view, seen, i * _TILE, j * _TILE, _TILE, (c00, c10, c01, c11))
+                _fill_tile(view, seen, i * _TILE, (top + j) * _TILE, _TILE, (c00, c10, c01, c11))
             else:
-                _refine_tile(relief, view, seen, i * _TILE, j * _TILE, level)
+                _refine_tile(relief, view, seen, i * _TILE, (top + j) * _TILE, level)
 
 
 @kernel
@@ -192,7 +211,7 @@ def _cast_tile(
 
 
 @kernel
-def _draw_solids(solids: Solids, view: CameraView, seen: Visible) -> None:
+def _draw_solids(solids: Solids, view: CameraView, rows: tuple[int, int], seen: Visible) -> None:
     axes, f, form = view.axes, view.focal_px, solids.form
     # Half widths of the frustum per metre of depth, and the slant of its side planes.
     across, down = 0.5 * view.width / f, 0.5 * view.height / f
@@ -215,9 +234,9 @@ def _draw_solids(solids: Solids, view: CameraView, seen: Visible) -> None:
         if solids.shape[k] == BOX:
             if solids.pattern[k] >= CUT_OUT:
                 continue
-            _draw_box(solids, k, view, (x, y, z), points, seen)
+            _draw_box(solids, k, view, (x, y, z), rows, points, seen)
         elif solids.shape[k] != MESH:
-            _draw_round(solids, k, view, (x, y, z), seen)
+            _draw_round(solids, k, view, (x, y, z), rows, seen)
 
 
 @kernel
@@ -226,6 +245,7 @@ def _draw_box(
     k: int,
     view: CameraView,
     centre: tuple[float, float, float],
+    rows: tuple[int, int],
     points: NDArray[np.float64],
     seen: Visible,
 ) -> None:
@@ -263,7 +283,7 @@ def _draw_box(
         if corners >= 3:
             # 1/x is linear in the picture: n.(1, a, b) / (n.p) for any point p of the plane.
             normal = (sign * edge[axis, 0], sign * edge[axis, 1], sign * edge[axis, 2])
-            _fill_polygon(view, points, corners, normal, reach, k * 8 + face, seen)
+            _fill_polygon(view, points, corners, normal, reach, k * 8 + face, rows, seen)
 
 
 @kernel
@@ -293,6 +313,7 @@ def _fill_polygon(
     normal: tuple[float, float, float],
     reach: float,
     code: int,
+    rows: tuple[int, int],
     seen: Visible,
 ) -> None:
     f = view.focal_px
@@ -306,8 +327,8 @@ def _fill_polygon(
     du = normal[1] / (f * reach)
     dv = -normal[2] / (f * reach)
     at_zero = normal[0] / reach - du * cx - dv * cy
-    first = max(0, math.ceil(max(top, -1.0) - 0.5))
-    last = min(view.height, math.ceil(min(bottom, view.height + 1.0) - 0.5))
+    first = max(rows[0], math.ceil(max(top, -1.0) - 0.5))
+    last = min(rows[1], math.ceil(min(bottom, view.height + 1.0) - 0.5))
     for v in range(first, last):
         middle = v + 0.5
         left, right = math.inf, -math.inf
@@ -340,7 +361,12 @@ def _sphere_span(along: float, depth: float, r: float) -> tuple[float, float]:
 
 @kernel
 def _draw_round(
-    solids: Solids, k: int, view: CameraView, centre: tuple[float, float, float], seen: Visible
+    solids: Solids,
+    k: int,
+    view: CameraView,
+    centre: tuple[float, float, float],
+    rows: tuple[int, int],
+    seen: Visible,
 ) -> None:
     """Draw a sphere, cylinder or capsule by casting the rays of the pixels around it."""
     form = solids.form
@@ -368,8 +394,8 @@ def _draw_round(
     cx, cy = 0.5 * view.width, 0.5 * view.height
     u0 = math.floor(max(0.0, cx + f * low_a - 1.0))
     u1 = math.ceil(min(float(view.width), cx + f * high_a + 1.0))
-    v0 = math.floor(max(0.0, cy - f * high_b - 1.0))
-    v1 = math.ceil(min(float(view.height), cy - f * low_b + 1.0))
+    v0 = math.floor(max(float(rows[0]), cy - f * high_b - 1.0))
+    v1 = math.ceil(min(float(rows[1]), cy - f * low_b + 1.0))
     ox, oy, oz = view.origin[0], view.origin[1], view.origin[2]
     for v in range(v0, v1):
         for u in range(u0, u1):

@@ -209,3 +209,7 @@ class Attributes:
     def flag(self, name: str) -> bool:
         """Return True for "true", "1", "yes" and "on", in any case."""
         return self._values[name].strip().lower() in ("true", "1", "yes", "on")
+
+    def text(self, name: str) -> str:
+        """Return the value as it is, without spaces around it."""
+        return self._values[name].strip()

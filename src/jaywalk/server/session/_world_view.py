@@ -13,6 +13,7 @@ from jaywalk.core.seeds import stream
 from jaywalk.geometry.geodesy import GeoReference, parse_geo_reference
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.kinematics import mesh_poses, world_poses
+from jaywalk.server.sensors._lamplight import signal_lamps, street_lamps
 from jaywalk.server.sensors._mesh import MeshLibrary, PosedMeshes, no_posed_meshes
 from jaywalk.server.sensors._road_paint import paint_of_labels, paint_of_town
 from jaywalk.server.sensors._scene import GroundPaint, SceneBuilder, SensorScene
@@ -28,6 +29,7 @@ from jaywalk.server.sensors._terrain import measure_relief
 from jaywalk.server.sensors._weather import Sky, sky_of
 from jaywalk.server.sensors.bodies import Looks, PeopleMeshes, SeenPerson, draw_looks
 from jaywalk.server.session._model_tables import ActorModels, scenery_meshes
+from jaywalk.server.world._lights import USUAL_COLOR, USUAL_INTENSITY
 from jaywalk.server.world._prop_blueprints import GREY, prop_colour
 from jaywalk.server.world._tables import Kind
 from jaywalk.server.world._world import World
@@ -36,6 +38,7 @@ from jaywalk.server.world.textures import TEXTURED, texture
 from jaywalk.town.ground import flat_ground
 from jaywalk.town.town import Town
 
+_BRIGHTEST: Final = 20.0  # times the usual light of a street lamp
 _BOARD: Final = (150, 140, 122)  # the back of a flat picture
 
 _LIMIT: Final = "traffic.speed_limit."
@@ -161,7 +164,28 @@ class WorldView:
             pictures_of(frozenset(shown)),
             self._models.tables(world),
             self._posed_people(),
+            self._lamps,
         )
+
+    def _lamps(self) -> NDArray[np.float64]:
+        """Return the lit lamps of traffic lights and streets."""
+        lights = self._world.lights.lights
+        rows = [self._world.actors[int(actor)].row for actor in lights["actor"]]
+        table = self._world.columns.table[rows]
+        columns = [table[name] for name in ("x", "y", "z", "yaw")]
+        signals = np.stack([*columns, lights["state"].astype(np.float64)], axis=1)
+        return np.concatenate([signal_lamps(signals), self._street_lamps()])
+
+    def _street_lamps(self) -> NDArray[np.float64]:
+        """Return the street lamps that are on; those no program has switched shine at night."""
+        lamps = [
+            lamp for lamp in self._world.street_lights.values() if lamp.active or lamp.is_automatic
+        ]
+        places = np.array([lamp.location_m for lamp in lamps]).reshape(-1, 3)
+        colors = np.array([lamp.color for lamp in lamps], np.float64).reshape(-1, 3)
+        strength = np.array([lamp.intensity / USUAL_INTENSITY for lamp in lamps])
+        warm = colors / USUAL_COLOR * np.clip(strength, 0.0, _BRIGHTEST)[:, None]
+        return street_lamps(places, warm)
 
     def _paint_actors(self) -> set[str]:
         """Set labels, colours and patterns of all rows; return the names of the pictures."""

@@ -4,7 +4,8 @@ The traffic lights of a junction form a group. Its stages are the controllers in
 controller at a time runs green, yellow and red, then the next one starts. A state that a program
 sets stays until its controller changes phase. A changed duration never restarts the running phase.
 
-Street lamps appear as in CARLA's light manager. Only their state is kept; they light nothing.
+Street lamps appear as in CARLA's light manager. They shine in pictures, at night by themselves
+until a program switches them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from jaywalk.core.kernels import kernel
 from jaywalk.town.scenery import KINDS
 
 _STREET_GROUP, _LAST_GROUP = 2, 4
+USUAL_INTENSITY: Final = 10000.0
+USUAL_COLOR: Final = (255, 241, 224)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,10 +33,11 @@ class StreetLight:
 
     id: int
     location_m: tuple[float, float, float]
-    intensity: float = 10000.0
+    intensity: float = USUAL_INTENSITY
     group: int = _STREET_GROUP
-    color: tuple[int, int, int] = (255, 241, 224)
+    color: tuple[int, int, int] = USUAL_COLOR
     active: bool = False
+    is_automatic: bool = True  # no program has switched it
 
     def switch(
         self, *, intensity: float, group: int, color: tuple[int, int, int], active: bool
@@ -49,6 +53,7 @@ class StreetLight:
         red, green, blue = (min(max(channel, 0), 255) for channel in color)
         self.intensity, self.group = intensity, group
         self.color, self.active = (red, green, blue), active
+        self.is_automatic = False
 
 
 def street_lights(scenery: NDArray[Any]) -> dict[int, StreetLight]:
