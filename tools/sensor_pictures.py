@@ -181,7 +181,7 @@ def _shown(reading: Any, kind: str) -> NDArray[np.uint8]:
         for label, color in _LABELS.items():
             table[label] = color
         return table[rgb[..., 0]]
-    return np.ascontiguousarray(rgb)
+    return np.array(rgb, np.uint8)
 
 
 def _flow(reading: FlowReading) -> NDArray[np.uint8]:
@@ -190,7 +190,8 @@ def _flow(reading: FlowReading) -> NDArray[np.uint8]:
     size = np.minimum(np.hypot(flow[..., 0], flow[..., 1]) * 40.0, 1.0)
     turn = np.arctan2(flow[..., 1], flow[..., 0])
     hues = [0.5 + 0.5 * np.cos(turn - 2.0944 * channel) for channel in range(3)]
-    return (255.0 * np.stack(hues, axis=2) * size[..., None]).astype(np.uint8)
+    out: NDArray[np.uint8] = (255.0 * np.stack(hues, axis=2) * size[..., None]).astype(np.uint8)
+    return out
 
 
 def main(folder: Path) -> None:

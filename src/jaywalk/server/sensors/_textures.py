@@ -6,6 +6,7 @@ the alpha of cut-out textures. All textures follow from fixed seeds and are made
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -301,3 +302,20 @@ def texel_index(
     i = np.int64(np.floor(u_m * scale)) & (side - 1)
     j = np.int64(np.floor(v_m * scale)) & (side - 1)
     return as_int64(first[kind, level] + j * side + i)
+
+
+@kernel
+def level_of(ratio: float, side: int) -> int:
+    """Size of a texture to use where a pixel covers ``ratio`` texels of the largest one."""
+    level = 0
+    while ratio > 1.4 and level < LEVELS - 1 and side > 1:
+        ratio *= 0.5
+        side >>= 1
+        level += 1
+    return level
+
+
+@kernel
+def texel_at(u: float, v: float, side: int) -> int:
+    """Number of the texel at a place of a size of a texture that repeats."""
+    return (math.floor(v) & (side - 1)) * side + (math.floor(u) & (side - 1))
