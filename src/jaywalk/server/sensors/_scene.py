@@ -285,9 +285,7 @@ class SceneBuilder:
             solids=self._solids._replace(used=count),
             static=start,
             shadows=self._shadows,
-            lamp_source=lambda: np.concatenate(
-                [vehicle_lamps(actors[:rows], sky.time_s), lamps()]
-            ),
+            lamp_source=lambda: np.concatenate([vehicle_lamps(actors[:rows], sky.time_s), lamps()]),
             meshes=meshes,
             relief=self._relief,
             paint=self._paint,

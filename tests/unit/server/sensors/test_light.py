@@ -13,7 +13,14 @@ import pytest
 from sensor_payloads import payload
 
 from jaywalk.server.sensors._bands import bands
-from jaywalk.server.sensors._lamplight import COLUMNS, LIGHT, REACH, shown_bits, signal_lamps, street_lamps
+from jaywalk.server.sensors._lamplight import (
+    COLUMNS,
+    LIGHT,
+    REACH,
+    shown_bits,
+    signal_lamps,
+    street_lamps,
+)
 from jaywalk.server.sensors._readings import SensorPose
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._rows import new_row
