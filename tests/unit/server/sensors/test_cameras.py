@@ -3,7 +3,7 @@ import struct
 
 import numpy as np
 import pytest
-from sensor_payloads import payload
+from sensor_payloads import look, payload
 
 from jaywalk.geometry.rotation import rotation_matrix_carla
 from jaywalk.server.encoding._sensor_frames import bgra_to_depth
@@ -19,7 +19,6 @@ from jaywalk.server.sensors._visibility import (
     SKY,
     CameraView,
     focal_length_px,
-    look,
     pixel_ray,
 )
 from jaywalk.server.sensors._weather import Sky

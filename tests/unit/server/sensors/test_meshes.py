@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from sensor_payloads import look
 
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.geodesy import GeoReference
-from jaywalk.server.sensors._camera import draw_cut_outs
+from jaywalk.server.sensors._cut_outs import draw_cut_outs
 from jaywalk.server.sensors._materials import Material
 from jaywalk.server.sensors._mesh import (
     Mesh,
@@ -26,7 +27,7 @@ from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scan import Scan, cast_rays, cast_scan, scan_directions
 from jaywalk.server.sensors._scene import SceneBuilder, without_rows
 from jaywalk.server.sensors._solids import MESH, pose_axes
-from jaywalk.server.sensors._visibility import CameraView, focal_length_px, look, pixel_ray
+from jaywalk.server.sensors._visibility import CameraView, focal_length_px, pixel_ray
 from jaywalk.server.world._tables import Kind
 
 PAINT = int(Material.PAINT)
@@ -463,7 +464,7 @@ def test_pictures_and_scans_agree_on_random_scenes(stage):
     scatter(stage, generator, [BOX, Model((ball_mesh(),))])
     scene = stage.scene()
     view, seen = see(scene, SensorPose(0.0, 0.0, 2.5, 0.0, 0.4, 0.0), width=320, height=240)
-    draw_cut_outs(scene.solids, scene.pictures, view, seen)
+    draw_cut_outs(scene.solids, scene.pictures, view, (0, view.height), seen)
     size = {"image_size_x": "320", "image_size_y": "240"}
     labels = make_sensor("sensor.camera.semantic_segmentation", size, 1, 0)
     depth = make_sensor("sensor.camera.depth", size, 1, 0)
