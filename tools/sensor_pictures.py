@@ -24,6 +24,7 @@ from jaywalk.server.session._publisher import NoPublisher
 from jaywalk.server.session._simulation import Simulation
 from jaywalk.server.session._world_view import WorldView
 from jaywalk.server.world._tables import Actor, SpawnError
+from jaywalk.server.world.blueprints import find
 from jaywalk.town.town import load_town
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "img" / "sensors"
@@ -113,8 +114,8 @@ class Street:
             side = 4.6 if number % 2 else -8.2
             heading = float(random.uniform(-180.0, 180.0))
             name = f"walker.pedestrian.{1 + 5 * number:04d}"
-            self._spawn(name, 9.0 + 3.2 * number, side, heading, 1.0)
-        self._spawn("walker.pedestrian.0014", 9.5, 2.4, -90.0, 1.0)
+            self._spawn(name, 9.0 + 3.2 * number, side, heading)
+        self._spawn("walker.pedestrian.0014", 9.5, 2.4, -90.0)
         self._simulation.tick()
         self._view = WorldView(self._simulation.world)
 
@@ -131,12 +132,11 @@ class Street:
                     return place, turn
         return spots[0]
 
-    def _spawn(
-        self, name: str, ahead: float, aside: float, heading_deg: float, rise: float = 0.0
-    ) -> Actor | None:
+    def _spawn(self, name: str, ahead: float, aside: float, heading_deg: float) -> Actor | None:
         c, s = math.cos(self._turn), math.sin(self._turn)
         x, y, z = self._place
-        place = (x + ahead * c - aside * s, y + ahead * s + aside * c, z + rise)
+        z += find(name).body.half_extents_m[2] if name.startswith("walker.") else 0.0
+        place = (x + ahead * c - aside * s, y + ahead * s + aside * c, z)
         pose = (place, (0.0, self._yaw_deg + heading_deg, 0.0))
         try:
             return self._simulation.spawn(DIALECTS["0.9.16"], name, {}, pose)

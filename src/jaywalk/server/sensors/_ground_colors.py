@@ -83,7 +83,7 @@ def soaked(light: SceneLight, hollow: float, road_on: float) -> tuple[float, flo
     """Factor of the colour, gloss and roughness of wet ground; water stands where it is low."""
     pool = 0.0
     if light.puddles > 0.0:
-        pool = min(max((148.0 - hollow) * 0.04 + 4.2 * (light.puddles - 0.55), 0.0), 1.0)
+        pool = min(max((148.0 - hollow) * 0.04 + 1.6 * (light.puddles - 0.72), 0.0), 1.0)
         pool *= 1.0 if road_on > 0.5 else 0.5
     dark = (1.0 - 0.45 * light.wet) * (1.0 - 0.35 * pool)
     rough = 0.95 - 0.60 * light.wet

@@ -62,16 +62,16 @@ _VEHICLE_LAMPS: Final = (
     ),
     LampSpec(
         int(VehicleLight.POSITION | VehicleLight.LOW_BEAM | VehicleLight.HIGH_BEAM),
-        -0.98, (-0.75, 0.75), 0.5, -1.0, 80.0, 4.0, (0.22, 0.012, 0.008), 0.14,
+        -0.98, (-0.75, 0.75), 0.5, -1.0, 80.0, 4.0, (0.06, 0.003, 0.002), 0.14,
     ),
     LampSpec(
-        int(VehicleLight.BRAKE), -0.98, (-0.75, 0.75), 0.5, -1.0, 80.0, 7.0, (0.9, 0.04, 0.03), 0.26
+        int(VehicleLight.BRAKE), -0.98, (-0.75, 0.75), 0.5, -1.0, 80.0, 7.0, (0.22, 0.01, 0.007), 0.26
     ),
     LampSpec(int(VehicleLight.REVERSE), -0.98, (0.5,), 0.45, -1.0, 70.0, 8.0, (1.2, 1.2, 1.1), 0.2),
-    LampSpec(_LEFT, 0.95, (-0.95,), 0.45, 0.0, 180.0, 4.0, (0.5, 0.2, 0.02), 0.18),
-    LampSpec(_LEFT, -0.95, (-0.95,), 0.5, 0.0, 180.0, 4.0, (0.5, 0.2, 0.02), 0.18),
-    LampSpec(_RIGHT, 0.95, (0.95,), 0.45, 0.0, 180.0, 4.0, (0.5, 0.2, 0.02), 0.18),
-    LampSpec(_RIGHT, -0.95, (0.95,), 0.5, 0.0, 180.0, 4.0, (0.5, 0.2, 0.02), 0.18),
+    LampSpec(_LEFT, 0.95, (-0.95,), 0.45, 0.0, 180.0, 4.0, (0.16, 0.07, 0.006), 0.18),
+    LampSpec(_LEFT, -0.95, (-0.95,), 0.5, 0.0, 180.0, 4.0, (0.16, 0.07, 0.006), 0.18),
+    LampSpec(_RIGHT, 0.95, (0.95,), 0.45, 0.0, 180.0, 4.0, (0.16, 0.07, 0.006), 0.18),
+    LampSpec(_RIGHT, -0.95, (0.95,), 0.5, 0.0, 180.0, 4.0, (0.16, 0.07, 0.006), 0.18),
     LampSpec(_FIRST_BLUE, 0.15, (-0.5,), 1.02, 0.0, 180.0, 16.0, (0.08, 0.3, 3.2), 0.4),
     LampSpec(_SECOND_BLUE, 0.15, (0.5,), 1.02, 0.0, 180.0, 16.0, (0.08, 0.3, 3.2), 0.4),
 )  # fmt: skip
@@ -81,7 +81,7 @@ _SIGNALS: Final = {
     int(LightState.GREEN): (-0.34, (0.06, 1.1, 0.55)),
 }
 _LENS_M: Final = 0.16  # from the middle of a head to its lenses
-_STREET: Final = (3.4, 2.9, 2.1)  # light of a street lamp, 1 m below it
+_STREET: Final = (5.0, 4.3, 3.2)  # light of a street lamp, 1 m below it
 _STREET_REACH_M: Final = 24.0
 
 
@@ -158,7 +158,7 @@ def street_lamps(places_m: Values, color: Values) -> Values:
     out[:, X : X + 3] = places_m
     out[:, X + 2] -= 0.05
     out[:, DIRECTION + 2] = -1.0
-    out[:, CONE], out[:, REACH], out[:, SIZE] = -0.2, _STREET_REACH_M, 0.5
+    out[:, CONE], out[:, REACH], out[:, SIZE] = -0.2, _STREET_REACH_M, 0.6
     out[:, LIGHT : LIGHT + 3] = np.array(_STREET) * color
     return out
 
@@ -304,7 +304,7 @@ def lamp_row(near: Lamplight, light: SceneLight, surface: NDArray[np.int32], row
             if facing <= 0.0:
                 continue
             edge = 1.0 - square / (reach * reach)
-            value = beam * facing * edge * edge / (square + 0.4)
+            value = beam * facing * edge * edge / (square + lamps[k, SIZE])
             red += value * lamps[k, LIGHT]
             green += value * lamps[k, LIGHT + 1]
             blue += value * lamps[k, LIGHT + 2]
@@ -331,7 +331,7 @@ def _mirror(
     five = five * five * grazing
     rough = row.rough[u]
     wide = 0.0006 + 0.05 * rough * rough
-    share = (0.03 + 0.97 * five) * (1.0 - rough) * 0.35
+    share = (0.03 + 0.97 * five) * (1.0 - rough)
     for index in range(first, last):
         k = items[index]
         px, py, pz = lamps[k, 0] - x, lamps[k, 1] - y, lamps[k, 2] - z
@@ -351,7 +351,7 @@ def _mirror(
         cone = lamps[k, CONE]
         beam = 1.0 if cone < -0.9 else min(max((back + 0.3) / 1.3, 0.0), 1.0)
         fade = 1.0 - square / (_WET_REACH_M * _WET_REACH_M)
-        value = share * spot * spot * beam * fade * min(0.9, 4.0 * one) / exposure
+        value = share * spot * spot * beam * fade * min(1.0, 14.0 * one) / exposure
         most = max(lamps[k, LIGHT], lamps[k, LIGHT + 1], lamps[k, LIGHT + 2], 1e-6)
         row.own_red[u] += value * lamps[k, LIGHT] / most
         row.own_green[u] += value * lamps[k, LIGHT + 1] / most
