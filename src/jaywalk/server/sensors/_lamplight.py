@@ -27,6 +27,7 @@ X, DIRECTION, CONE, REACH, LIGHT, SIZE, COLUMNS = 0, 3, 6, 7, 8, 11, 12
 _CELL_M: Final = 4.0
 _SIDE: Final = 48
 _WET_REACH_M: Final = 34.0  # of reflections on wet ground
+_ROUGH, _ROAD_ROUGH = 0.12, 0.35
 _GLOW_M: Final = 160.0  # farther lamps do not glow
 _MOST_GLOW_PX: Final = 0.12  # share of the picture's width
 
@@ -52,10 +53,10 @@ class LampSpec(NamedTuple):
 
 _VEHICLE_LAMPS: Final = (
     LampSpec(
-        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (9.5, 9.0, 7.8), 0.3
+        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (19.0, 18.0, 15.6), 0.3
     ),
     LampSpec(
-        int(VehicleLight.HIGH_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 22.0, 90.0, (26, 25, 22), 0.4
+        int(VehicleLight.HIGH_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 22.0, 90.0, (52, 50, 44), 0.4
     ),
     LampSpec(
         int(VehicleLight.POSITION), 0.98, (-0.7, 0.7), 0.42, 1.0, 80.0, 5.0, (0.25, 0.24, 0.2), 0.14
@@ -281,6 +282,7 @@ def lamp_row(near: Lamplight, light: SceneLight, surface: NDArray[np.int32], row
             continue
         cell = j * side + i
         nx, ny, nz = row.nx[u], row.ny[u], row.nz[u]
+        rough = _ROAD_ROUGH if surface[u] == GROUND else _ROUGH
         red, green, blue = 0.0, 0.0, 0.0
         for index in range(starts[cell], starts[cell + 1]):
             k = items[index]
@@ -298,9 +300,9 @@ def lamp_row(near: Lamplight, light: SceneLight, surface: NDArray[np.int32], row
                 if beam <= 0.0:
                     continue
                 beam = beam * (2.0 - beam)
-            # Rough surfaces throw light back at grazing angles too.
+            # Rough surfaces throw light back at grazing angles too, roads most of all.
             facing = (nx * px + ny * py + nz * pz) * one
-            facing = (facing + 0.12) * (1.0 / 1.12)
+            facing = (facing + rough) / (1.0 + rough)
             if facing <= 0.0:
                 continue
             edge = 1.0 - square / (reach * reach)
