@@ -53,7 +53,7 @@ class LampSpec(NamedTuple):
 
 _VEHICLE_LAMPS: Final = (
     LampSpec(
-        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (19.0, 18.0, 15.6), 0.3
+        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (19, 18, 15.6), 0.3
     ),
     LampSpec(
         int(VehicleLight.HIGH_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 22.0, 90.0, (52, 50, 44), 0.4
