@@ -101,8 +101,10 @@ class Street:
         (x, y, z), (_, yaw_deg, _) = home
         self._turn = math.radians(yaw_deg)
         self._place, self._yaw_deg = (x, y, z), yaw_deg
-        self._spawn("vehicle.lincoln.mkz_2020", 0.0, 0.0, 0.0)
         beams = VehicleLight.POSITION | VehicleLight.LOW_BEAM
+        own = self._spawn("vehicle.lincoln.mkz_2020", 0.0, 0.0, 0.0)
+        if own is not None:
+            self._simulation.world.set_light_flags(own, int(beams))
         lamps = [beams | VehicleLight.BRAKE, beams | VehicleLight.LEFT_BLINKER, beams, beams, beams]
         for number, (name, bits) in enumerate(zip(_CARS, lamps, strict=True)):
             coming = number % 2 == 1
