@@ -26,7 +26,7 @@ from jaywalk.town.walkways import WalkGrid, solid_gap
 # Purposes of random numbers.
 _LOOK, _PAUSE, _NOTICE = 1, 2, 3
 _MOVING_MPS: Final = 0.3
-_SIGHT_EVERY: Final = 4  # ticks between two tests of what is visible, staggered by person
+_SIGHT_S: Final = 0.2  # between two tests of what is visible, staggered by person
 _STRIDE_M: Final = 0.35  # of the ray; two samples in a row inside a solid object block it
 _BESIDE_M: Final = 8.0  # a vehicle this near is noticed anywhere in the field of view
 _CLOSE_M: Final = 1.2  # the last metres of a ray are not tested: the vehicle itself
@@ -52,6 +52,7 @@ def see(
     grid: WalkGrid,
 ) -> None:
     """Move gazes and update what people remember of the vehicles (k, 10)."""
+    every = max(round(_SIGHT_S / delta_s), 1)
     for i in range(len(people.x)):
         if not people.active[i]:
             continue
@@ -60,7 +61,7 @@ def see(
             people.looking[i], people.gaze_id[i], people.gaze_rad[i] = False, 0, 0.0
             continue
         startled = False
-        if (tick + i) % _SIGHT_EVERY == 0:
+        if (tick + i) % every == 0:
             startled = _test_sight(
                 key, tick, time_s, people, traits, settings, i, car, car_id, blocker, grid, delta_s
             )
@@ -170,7 +171,7 @@ def _test_sight(
     startled = False
     head_down = traits.attention[i] == PHONE and not people.looking[i]
     gaze = people.yaw[i] + people.gaze_rad[i]
-    chance = 1.0 - math.exp(-settings.notice_per_s * _SIGHT_EVERY * delta_s)
+    chance = 1.0 - math.exp(-settings.notice_per_s * _SIGHT_S)
     for j in range(len(car)):
         dx, dy = car[j, 0] - people.x[i], car[j, 1] - people.y[i]
         away = math.hypot(dx, dy)
@@ -304,9 +305,11 @@ def perceived(
     for c in range(10):
         out[c] = people.memory[i, m, c]
     draw = people.looks[i] * 65536 + int(people.memory_id[i, m]) % 65536
-    speed = 1.0 + settings.speed_noise * normal(key, i, 5, draw)
-    distance = 1.0 + settings.distance_noise * normal(key, i, 6, draw)
-    speed, distance = max(speed, 0.5), max(distance, 0.7)
+    if people.error_of[i, m] != draw:
+        people.error_of[i, m] = draw
+        people.error[i, m, 0] = max(1.0 + settings.speed_noise * normal(key, i, 5, draw), 0.5)
+        people.error[i, m, 1] = max(1.0 + settings.distance_noise * normal(key, i, 6, draw), 0.7)
+    speed, distance = people.error[i, m, 0], people.error[i, m, 1]
     x, y = out[0] + age_s * out[6], out[1] + age_s * out[7]
     near = max(math.hypot(x - people.x[i], y - people.y[i]) - out[4] - 1.0, 0.0)
     # Nobody misjudges the place of a vehicle that is within reach.

@@ -17,8 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.actors.reactive._choosing import choose, decide, last_resort
-from jaywalk.actors.reactive._seeing import see
+from jaywalk.actors.reactive._reacting import advance
 from jaywalk.actors.reactive.traits import (
     LOOKS,
     NOTICED,
@@ -36,7 +35,6 @@ from jaywalk.town.walkways import WalkGrid
 
 _DELAY_S: Final = 0.2  # reaction time: people act on what they saw this long ago
 _BRAKES_OVER_S: Final = 0.4  # accelerations of vehicles are measured over this time
-_CHOOSE_S: Final = 0.1  # interval between two choices of a velocity
 _FOLLOW_M: Final = 3.0
 _FOLLOW_FOR_S: Final = 1.5
 _DEFAULT: Final = ReactionSettings()
@@ -82,6 +80,8 @@ class VehicleMemory:
     def _matching(self, ago: int, ids: IntArray) -> FloatArray:
         """Rows of an earlier moment for these ids; NaN where a vehicle was not there."""
         then_ids, then = self._history[len(self._history) - 1 - ago]
+        if len(then_ids) == len(ids) and (then_ids == ids).all():
+            return then
         rows = np.full((len(ids), 8), np.nan)
         if len(then_ids):
             at = np.clip(np.searchsorted(then_ids, ids), 0, len(then_ids) - 1)
@@ -123,7 +123,12 @@ class ReactionModel:
         self._was_on_road = np.zeros(count, np.bool_)
 
     def step(
-        self, ids: IntArray, vehicle: FloatArray, blocker: FloatArray, other: FloatArray
+        self,
+        ids: IntArray,
+        vehicle: FloatArray,
+        blocker: FloatArray,
+        other: FloatArray,
+        thing: FloatArray | None = None,
     ) -> None:
         """Advance all active people by one tick.
 
@@ -132,39 +137,34 @@ class ReactionModel:
             vehicle: (k, 8) x, y, cos, sin, half length, half width, vx, vy.
             blocker: (b, 6) standing vehicles and tall props that hide what is behind them.
             other: (p, 4) people who are not controlled here: x, y, vx, vy.
+            thing: (b, 6) what people walk around if their path does not; None: ``blocker``.
         """
-        self.react(ids, self._cars.update(ids, vehicle), blocker, other)
+        self.react(ids, self._cars.update(ids, vehicle), blocker, other, thing)
 
-    def react(self, ids: IntArray, car: FloatArray, blocker: FloatArray, other: FloatArray) -> None:
+    def react(
+        self,
+        ids: IntArray,
+        car: FloatArray,
+        blocker: FloatArray,
+        other: FloatArray,
+        thing: FloatArray | None = None,
+    ) -> None:
         """Advance all active people by one tick, among vehicles (k, 10) as they perceive them."""
-        rows, settings = self.rows, self.settings
-        time_s = self._tick * self.delta_s
-        see(
+        advance(
             self.key,
             self._tick,
-            time_s,
             self.delta_s,
-            rows,
+            self.rows,
             self.traits,
-            settings,
+            self.settings,
             car,
             ids,
             blocker,
+            other,
+            blocker if thing is None else thing,
             self.grid,
-        )
-        decide(
-            self.key,
-            self._tick,
-            time_s,
-            self.delta_s,
-            rows,
-            self.traits,
-            settings,
             self._shifts_s(),
         )
-        every = max(round(_CHOOSE_S / self.delta_s), 1)
-        choose(self.key, self._tick, time_s, rows, self.traits, settings, other, self.grid, every)
-        last_resort(time_s, rows, self.traits, settings)
         self._tick += 1
 
     def fork(self, keys: IntArray) -> tuple[list[ReactionModel], Reactions, VehicleMemory]:

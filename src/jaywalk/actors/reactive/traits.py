@@ -32,6 +32,8 @@ NONE, WANTS, WAITS, COMMITTED, YIELDS, HURRIES, STEPS_BACK, EVADES = range(8)
 UNAWARE, NOTICED, LOOKS, ON_PHONE = range(4)
 # Order against a vehicle.
 UNDECIDED, FIRST, AFTER = 0, 1, -1
+# A person in a group: decides alone, waits for the leader's decision, or goes with the leader.
+ALONE, HOLDS, GOES = 0, 1, 2
 
 MEMORY: Final = 8  # vehicles that a person remembers
 
@@ -110,6 +112,16 @@ class ReactionSettings(NamedTuple):
     stop_mps2: float = 2.5
     last_gap_m: float = 0.35
     fastest: float = 1.25  # share of the wanted speed
+    running: float = 2.2  # the same of people who may run
+    speed_drift: float = 0.05  # slow fluctuation of the speed: its deviation and its time
+    speed_drift_s: float = 1.5
+    # The first steps on the road.
+    back_m: float = 1.2  # people go back to the kerb from no farther than this
+    hesitant: float = 0.2  # evidence below which they walk at half speed
+    # Groups.
+    follows_share: float = 0.8  # of the members who go with the leader
+    follows_after_s: float = 0.4  # median delay, with a deviation of its logarithm
+    follows_sigma: float = 0.5
 
 
 CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
@@ -158,6 +170,10 @@ class Reactions(NamedTuple):
     painted: BoolArray
     may_go: BoolArray  # the pedestrian light allows it, or there is none
     active: BoolArray  # takes part in the model
+    onto_m: FloatArray  # distance walked since the road began; inf: cannot go back
+    haste: FloatArray  # factor on the free speed: to meet somebody, or to stay with the group
+    follow: IntArray  # ALONE, HOLDS or GOES
+    keeps_path: BoolArray  # the path itself leads around things that stand still
     # Perception.
     looking: BoolArray
     until_s: FloatArray  # end of the present look or pause
@@ -169,12 +185,18 @@ class Reactions(NamedTuple):
     memory: FloatArray  # (n, MEMORY, 10), as the rows of vehicles
     memory_s: FloatArray  # (n, MEMORY) time of the last sight
     order: IntArray  # (n, MEMORY) FIRST or AFTER
+    belief: FloatArray  # (n, MEMORY, 10) remembered vehicles as they are believed to be now
+    error: FloatArray  # (n, MEMORY, 2) factors on speed and distance, from the last look
+    error_of: IntArray  # (n, MEMORY) look and vehicle that the errors belong to
     # Decision.
     evidence: FloatArray
     waited_s: FloatArray
     decision: IntArray
     gap_s: FloatArray  # perceived gap to the governing vehicle; inf: none
     gap_id: IntArray  # the governing vehicle; 0: none
+    hesitates: BoolArray  # walks slowly because the gap is doubtful
+    drift: FloatArray  # present fluctuation of the speed
+    free: FloatArray  # free speed now
     # Velocity.
     wanted: FloatArray  # speed that the decision asks for
     share: FloatArray  # of the wanted speed, as chosen to avoid others
@@ -186,12 +208,16 @@ class Reactions(NamedTuple):
 def make_reactions(count: int) -> Reactions:
     """Return rows for ``count`` inactive people."""
     whole = {"where", "looks", "gaze_id", "memory_id", "order", "decision", "gap_id"}
-    flags = {"painted", "may_go", "active", "looking", "looked"}
+    whole |= {"follow", "error_of"}
+    flags = {"painted", "may_go", "active", "looking", "looked", "keeps_path", "hesitates"}
     wide = {
         "memory_id": (MEMORY,),
         "memory": (MEMORY, 10),
         "memory_s": (MEMORY,),
         "order": (MEMORY,),
+        "belief": (MEMORY, 10),
+        "error": (MEMORY, 2),
+        "error_of": (MEMORY,),
     }
     rows: dict[str, Any] = {}
     for name in Reactions._fields:
@@ -199,7 +225,11 @@ def make_reactions(count: int) -> Reactions:
         rows[name] = np.zeros((count, *wide.get(name, ())), kind)
     rows["kerb_m"] += np.inf
     rows["gap_s"] += np.inf
+    rows["onto_m"] += np.inf
+    rows["error_of"] -= 1
     rows["may_go"] |= True
+    rows["keeps_path"] |= True
+    rows["haste"] += 1.0
     rows["share"] += 1.0
     return Reactions(**rows)
 

@@ -250,7 +250,7 @@ class Replayer:
             traits=self._traits(reacts),
             grid=open_ground(),
             delta_s=_DELTA_S,
-            settings=settings,
+            settings=settings if reacts else settings._replace(speed_drift=0.0),
         )
         tracks, lengths = self._walk(model)
         done = []
