@@ -112,11 +112,7 @@ class CrowdView:
         self._own = own_ids
         self._count = -1
         self._looks = 0
-        self._lights = sorted(
-            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
-        )
-        self._red_s = np.full(len(self._lights), -1.0)
-        self._red_length_s = np.zeros(len(self._lights))
+        self.lights = RedLights(world)
         self._rescan()
 
     def _rescan(self) -> None:
@@ -148,10 +144,14 @@ class CrowdView:
         if self._looks % self._cars_every == 0:
             self._look_around(snapshot)
         if self._looks % _LIGHTS_EVERY == 0:
-            self._read_lights(_LIGHTS_EVERY * delta_s)
+            self.lights.read(_LIGHTS_EVERY * delta_s)
         self._looks += 1
         return CrowdSurroundings(
-            self._vehicles, self._props, self._other_people, self._red_s, self._red_length_s
+            self._vehicles,
+            self._props,
+            self._other_people,
+            self.lights.red_s,
+            self.lights.red_length_s,
         )
 
     def around(
@@ -199,15 +199,34 @@ class CrowdView:
         place_boxes(self._vehicles, self._centre, vehicles)
         return True
 
-    def _read_lights(self, since_s: float) -> None:
+
+class RedLights:
+    """Traffic lights of a world, and for how long they have been red.
+
+    Attributes:
+        red_s: Seconds since each light turned red; -1: it is not red.
+        red_length_s: Duration of its last red phase; 0: not yet known.
+    """
+
+    def __init__(self, world: carla.World) -> None:
+        self._lights = sorted(
+            world.get_actors().filter("traffic.traffic_light"), key=lambda light: light.id
+        )
+        self._is_first = True
+        self.red_s = np.full(len(self._lights), -1.0)
+        self.red_length_s = np.zeros(len(self._lights))
+
+    def read(self, since_s: float) -> None:
+        """Read all lights; ``since_s`` is the time since they were last read, in seconds."""
+        first, self._is_first = self._is_first, False
         red = np.array([int(light.state) == LightState.RED for light in self._lights], np.bool_)
         if not len(red):
             return
-        ended = ~red & (self._red_s >= 0.0)
-        self._red_length_s[ended] = self._red_s[ended]
-        begun = red & (self._red_s < 0.0)
-        self._red_s = np.where(red, self._red_s + since_s, -1.0)
-        self._red_s[begun] = 0.0 if self._looks else 3.0
+        ended = ~red & (self.red_s >= 0.0)
+        self.red_length_s[ended] = self.red_s[ended]
+        begun = red & (self.red_s < 0.0)
+        self.red_s = np.where(red, self.red_s + since_s, -1.0)
+        self.red_s[begun] = 3.0 if first else 0.0
 
 
 def flat_box(actor: carla.Actor) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaywalk.actors.posed._detour import NO_OBSTACLES
-from jaywalk.actors.posed._reacting import CrossingWalk, crossing_path
+from jaywalk.actors.posed._ways import CrossingWalk, crossing_path
 from jaywalk.town.walkways import CROSSWALK, ROAD, SIDE, SIDEWALK, Tiling, WalkGrid
 
 CELL_M = 0.25

@@ -23,6 +23,7 @@ from jaywalk.actors.crowd.state import (
     CrowdRows,
     CrowdSurroundings,
 )
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.angle import nearest_turn
 from jaywalk.geometry.box import box_distance
@@ -144,8 +145,10 @@ def _may_cross(people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Cr
     length = max(np.hypot(bx - ax, by - ay), 1.0)
     pace = _BRISK * people.speed[i]
     lit = painted and crossings.lights[ref, 0] >= 0
-    if lit and people.obeys[i] == 1 and not _light_lets(seen, crossings, ref, length / pace):
-        return False
+    if lit and people.obeys[i] == 1:
+        lets = light_lets(seen.red_s, seen.red_length_s, crossings.lights[ref], length / pace)
+        if not lets:
+            return False
     margin = people.margin[i] * max(1.0 - people.waited[i] / 40.0, 0.4)
     ux, uy = (bx - ax) / length, (by - ay) / length
     for j in range(len(seen.vehicles)):
@@ -155,16 +158,21 @@ def _may_cross(people: CrowdRows, i: int, seen: CrowdSurroundings, crossings: Cr
 
 
 @kernel
-def _light_lets(seen: CrowdSurroundings, crossings: Crossings, ref: int, needed_s: float) -> bool:
-    """Return True if all lights for cars are red and stay red for ``needed_s`` seconds."""
+def light_lets(
+    red_s: FloatArray, red_length_s: FloatArray, lights: IntArray, needed_s: float
+) -> bool:
+    """Return True if all lights for cars are red and stay red for ``needed_s`` seconds.
+
+    ``red_s`` and ``red_length_s`` are those of ``CrowdSurroundings``.
+    """
     for k in range(LIGHTS):
-        light = crossings.lights[ref, k]
+        light = lights[k]
         if light < 0:
             break
-        red = seen.red_s[light]
+        red = red_s[light]
         if red < 0.0:
             return False
-        length = seen.red_length_s[light] if seen.red_length_s[light] > 0.0 else _RED_S
+        length = red_length_s[light] if red_length_s[light] > 0.0 else _RED_S
         if red > 2.0 and red + needed_s > length:
             return False
     return True

@@ -50,6 +50,7 @@ class Activity(Enum):
     WALKING = "walking"
     BLOCKED = "blocked"  # wants to walk, but finds no free path
     WAITING = "waiting"  # stands at the kerb or on the road and lets vehicles pass
+    STEPPING_BACK = "stepping back"  # to the kerb, facing the road
     RESTED = "rested"  # role finished
     DOWN = "down"  # knocked down
 

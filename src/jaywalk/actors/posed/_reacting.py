@@ -1,8 +1,8 @@
 """Posed people who react: they walk up to the road, look, wait for a gap, and avoid vehicles.
 
 Decisions come from :class:`~jaywalk.actors.reactive.model.ReactionModel`; this module carries them
-out with clips. Clips stay the only source of gait: a person walks faster or slower, stops in an
-idle clip, and starts again with a walking clip.
+out with clips. Clips stay the only source of gait: a person walks faster or slower, runs, steps
+back, stops in an idle clip, and starts again with a walking clip.
 """
 
 from __future__ import annotations
@@ -13,152 +13,60 @@ from typing import Any, Final
 
 import numpy as np
 
-from jaywalk.actors.crowd.places import WalkNetwork
+from jaywalk.actors._surroundings import RedLights
+from jaywalk.actors.crowd._kernels import light_lets
 from jaywalk.actors.crowd.state import ATTEMPTING
 from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.posed._activities import Activities, Activity, PersonState, idle_cue
-from jaywalk.actors.posed._detour import NO_OBSTACLES, Obstacles, find_detour
-from jaywalk.actors.posed._spawning import PlacedPerson
+from jaywalk.actors.posed._gaits import Gaits
+from jaywalk.actors.posed._groups import Company
 from jaywalk.actors.posed._walking import PathWalk, stroll_path
+from jaywalk.actors.posed._ways import AT_PLACE_M, CrossingWalk, beside, crossing_path
 from jaywalk.actors.reactive.model import ReactionModel
 from jaywalk.actors.reactive.traits import (
     AT_KERB,
     COMMITTED,
     EVADES,
+    GOES,
     HURRIES,
     OBLIVIOUS,
     OFF_ROAD,
     ON_ROAD,
     PHONE,
+    STEPS_BACK,
     WAITS,
     YIELDS,
 )
-from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.seeds import stream
-from jaywalk.geometry.path import arc_lengths
 from jaywalk.motion.playback.players import Cue
-from jaywalk.town.walkways import CROSSWALK, ROAD, WalkGrid, underfoot
 
-APPROACH_M: Final = (4.0, 15.0)  # walked along the sidewalk before the road
 _MEETING_S: Final = (-1.0, 6.0)  # the ego arrives this much later than the person
 _SLOWEST_EGO_MPS: Final = 3.0
-_SAMPLE_M: Final = 0.2
+_OVER_M: Final = 4.0  # from the kerb to the way of the ego
+_RETIMED: Final = (0.85, 1.15)  # factor on the speed of somebody who is early or late ...
+_RETIMED_UNTIL_S: Final = 3.0  # ... until this long before the road
 _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far before it
 _PACES: Final = (0.5, 1.35)  # at which clips still look right
 _EVADING_PACE: Final = 1.7
 _STOP_SHARE: Final = 0.3  # of the clip's speed; slower people stand
 _START_SHARE: Final = 0.5
 _LEAST_STOP_S: Final = 0.6
-_AT_PLACE_M: Final = 0.6
-_PLACES_TRIED: Final = 12
+_JOIN_S: Final = 0.8  # between two changes of gait
 _PHONE_PITCH_RAD: Final = -0.5  # of people who look at a phone
-
-
-@dataclass(slots=True, kw_only=True)
-class CrossingWalk(PathWalk):
-    """A walk over the road by way of a place at the kerb.
-
-    Attributes:
-        via_m: Place at the kerb.
-        road_m: Where the path enters and leaves the road, as distances along it; NaN: nowhere.
-        painted: Whether it enters the road on a crosswalk.
-    """
-
-    via_m: tuple[float, float]
-    road_m: tuple[float, float] = (math.nan, math.nan)
-    painted: bool = False
-    _lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
-
-    def measure(self, grid: WalkGrid) -> None:
-        """Find the road on the path."""
-        self._lengths = arc_lengths(self.path)
-        along = np.arange(0.0, float(self._lengths[-1]) + _SAMPLE_M, _SAMPLE_M)
-        x = np.interp(along, self._lengths, self.path[:, 0])
-        y = np.interp(along, self._lengths, self.path[:, 1])
-        surface = np.array([int(underfoot(grid, u, v)) for u, v in zip(x, y, strict=True)])
-        on_road = np.isin(surface, (ROAD, CROSSWALK))
-        if not on_road.any():
-            self.road_m, self.painted = (math.nan, math.nan), False
-            return
-        first, last = np.flatnonzero(on_road)[[0, -1]]
-        self.road_m = (float(along[first]), float(along[last]) + _SAMPLE_M)
-        self.painted = bool((surface[first : first + 8] == CROSSWALK).any())
-
-    def facts(self) -> dict[str, Any]:
-        """The path and its part on the road, for the record."""
-        known = not math.isnan(self.road_m[0])
-        return {
-            "path_m": [[round(float(v), 3) for v in corner] for corner in self.path],
-            "via_m": [round(float(v), 3) for v in self.via_m],
-            "road_m": [round(v, 3) for v in self.road_m] if known else None,
-            "painted": self.painted,
-        }
-
-    def along_m(self, x: float, y: float) -> float:
-        """Distance walked along the path."""
-        cx, cy = self.path[self.at]
-        return float(self._lengths[self.at]) - math.hypot(cx - x, cy - y)
-
-    def reroute(self, grid: WalkGrid, obstacles: Obstacles, x: float, y: float) -> bool:
-        """Find another path to the goal, still by way of the kerb if the road lies ahead."""
-        before_kerb = self.along_m(x, y) < self.road_m[0] - _AT_PLACE_M
-        if not before_kerb:
-            if not PathWalk.reroute(self, grid, obstacles, x, y):
-                return False
-            self.measure(grid)
-            return True
-        path = crossing_path(grid, obstacles, (x, y), self.via_m, self.goal_m)
-        if path is None:
-            return False
-        self.path, self.at = path, 1
-        self.reroutes += 1
-        self.measure(grid)
-        return True
-
-
-def crossing_path(
-    grid: WalkGrid,
-    obstacles: Obstacles,
-    start_m: tuple[float, float],
-    via_m: tuple[float, float],
-    goal_m: tuple[float, float],
-) -> FloatArray | None:
-    """Return the corners of a path along the sidewalk to ``via_m`` and then over the road."""
-    over = find_detour(grid, obstacles, via_m, goal_m)
-    if len(over) < 2:
-        over = np.array([via_m, goal_m])
-    if math.hypot(start_m[0] - via_m[0], start_m[1] - via_m[1]) < _AT_PLACE_M:
-        return np.asarray(np.concatenate([np.array([start_m]), over[1:]]))
-    to_kerb = find_detour(grid, obstacles, start_m, via_m, keeps_off=True)
-    if len(to_kerb) < 2:
-        return None
-    return np.asarray(np.concatenate([to_kerb[:-1], over]))
-
-
-def approach_start(
-    network: WalkNetwork,
-    placed: PlacedPerson,
-    taken_m: list[tuple[float, float]],
-    random: np.random.Generator,
-) -> tuple[tuple[float, float], float]:
-    """Return a place on the same sidewalk from which a person walks up to the road, and the length.
-
-    The place is the person's own one, with length 0, if there is no other.
-    """
-    places, a = network.places, placed.a_m
-    away = np.hypot(places.x - a[0], places.y - a[1])
-    own = int(places.block[int(np.argmin(away))])
-    wanted = float(random.uniform(*APPROACH_M))
-    near = np.flatnonzero((places.block == own) & (away >= APPROACH_M[0]) & (away <= APPROACH_M[1]))
-    for k in near[np.argsort(np.abs(away[near] - wanted), kind="stable")][:_PLACES_TRIED].tolist():
-        start = (float(places.x[k]), float(places.y[k]))
-        if any(math.hypot(start[0] - x, start[1] - y) < 1.2 for x, y in taken_m):
-            continue
-        path = find_detour(network.grid, NO_OBSTACLES, start, a, keeps_off=True)
-        length_m = float(arc_lengths(path)[-1]) if len(path) >= 2 else math.inf
-        if length_m <= 1.5 * APPROACH_M[1]:
-            return start, length_m
-    return a, 0.0
+_SPRING_PER_S: Final = 0.3  # haste of a member per metre behind the leader
+_HASTE: Final = (0.75, 1.25)
+_LIGHTS_EVERY: Final = 10  # ticks between two looks at the lights
+_OBEYING: Final = 0.9  # share of people who wait for the light, as in the crowd
+_AT_LIGHTS: Final = 2.0  # factor on the patience of people who wait for a light
+_LIT_M: Final = 5.0  # largest distance of a crossing with lights from both ends of a way
+_WORDS: Final = {
+    COMMITTED: "commits",
+    YIELDS: "yields",
+    HURRIES: "hurries",
+    EVADES: "evades",
+    WAITS: "waits",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -167,61 +75,84 @@ class ReactiveActivities(Activities):
 
     Attributes:
         model: Decisions; one row a person.
-        approach_m: (n,) length of the walk to the kerb.
+        company: Starting places and groups.
+        lights: Traffic lights.
         route_m: (p, 2) route of the ego.
         route_along_m: (p,) distances along it.
     """
 
     model: ReactionModel
-    approach_m: FloatArray
+    company: Company
+    lights: RedLights
     route_m: FloatArray
     route_along_m: FloatArray
-    _clip_mps: dict[str, float] = field(init=False)
+    _gaits: Gaits = field(init=False)
     _stopped_s: FloatArray = field(init=False)
     _reported: FloatArray = field(init=False)  # decision that was last reported
+    _hesitated: FloatArray = field(init=False)
     _last_m: FloatArray = field(init=False)
     _route_at: int = field(default=0, init=False)
+    _ego_along_m: float = field(default=0.0, init=False)
+    _ego_mps: float = field(default=0.0, init=False)
     _meeting_s: FloatArray = field(init=False)
+    _lit: IntArray = field(init=False)  # row of the crossing whose lights count; -1: none
+    _ticks: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         Activities.__post_init__(self)
-        uses = (*self.repertoire.walking, *self.repertoire.crossing, *self.repertoire.ordinary)
-        self._clip_mps = {use.name: use.speed_mps for use in uses}
+        self._gaits = Gaits.of(self.repertoire, self.posed)
         count = len(self.people)
-        self._stopped_s = np.zeros(count)
-        self._reported = np.zeros(count)
+        self._stopped_s, self._reported = np.zeros(count), np.zeros(count)
+        self._hesitated = np.zeros(count)
         rows = self.posed.players.rows
         self._last_m = np.column_stack([rows.x_m, rows.y_m])
         self._standing_m = self._last_m.copy()
-        self._meeting_s = np.array(
-            [stream(self.seed, "habit", "meeting", k).uniform(*_MEETING_S) for k in range(count)]
-        )
+        draws = [stream(self.seed, "habit", "meeting", k).random(2) for k in range(count)]
+        low, high = _MEETING_S
+        self._meeting_s = np.array([low + (high - low) * float(draw[0]) for draw in draws])
+        self._lit = np.full(count, -1, np.int64)
+        self.model.rows.leader[:] = self.company.leader
         for person in self.people:
             k, role = person.placed.role.number, person.placed.role
-            clip_mps = self._speed_of(role.carry or role.clip)
+            clip_mps = self._gaits.speed_mps(role.carry or role.clip)
             free = float(self.model.traits.free_mps[k])
             self.model.traits.free_mps[k] = min(max(free, 0.85 * clip_mps), 1.2 * clip_mps)
+            if float(draws[k][1]) < _OBEYING and person.placed.b_m is not None:
+                self._lit[k] = self._lit_crossing(person.placed.a_m, person.placed.b_m)
 
-    def _speed_of(self, clip: str) -> float:
-        return max(self._clip_mps.get(clip, 1.2), 0.5)
+    def _lit_crossing(self, a_m: tuple[float, float], b_m: tuple[float, float]) -> int:
+        """Row of the crossing with lights that a way follows; -1: it follows none."""
+        crossings = self.network.crossings
+        away = np.hypot(*(crossings.a - a_m).T) + np.hypot(*(crossings.b - b_m).T)
+        away[(crossings.crosswalk < 0) | (crossings.lights[:, 0] < 0)] = np.inf
+        nearest = int(np.argmin(away)) if len(away) else -1
+        return nearest if nearest >= 0 and away[nearest] < 2.0 * _LIT_M else -1
 
     # -- beginning -------------------------------------------------------------------------------
 
-    def is_due(self, person: PersonState, ego_m: tuple[float, float], ego_mps: float) -> bool:
-        """Return True if a person should set off so that they meet the ego at the road."""
-        ahead = self._ego_away_m(person, ego_m)
-        if ahead < 0.0:
-            return False
-        k = person.placed.role.number
-        own_s = (float(self.approach_m[k]) + 4.0) / float(self.model.traits.free_mps[k])
-        return ahead / max(ego_mps, _SLOWEST_EGO_MPS) <= own_s + float(self._meeting_s[k])
-
-    def _ego_away_m(self, person: PersonState, ego_m: tuple[float, float]) -> float:
-        """Distance along the route from the ego to the place of a person's crossing."""
+    def see_ego(self, ego_m: tuple[float, float], ego_mps: float) -> None:
+        """Take note of the ego's place on its route; call once a tick, before ``is_due``."""
         window = slice(self._route_at, self._route_at + 120)
         gap = np.hypot(*(self.route_m[window] - ego_m).T)
         self._route_at += int(gap.argmin())
-        return person.placed.along_m - float(self.route_along_m[self._route_at])
+        self._ego_along_m = float(self.route_along_m[self._route_at])
+        self._ego_mps = ego_mps
+
+    def is_due(self, person: PersonState) -> bool:
+        """Return True if a person should set off so that they meet the ego at the road."""
+        k = person.placed.role.number
+        first = int(self.company.leader[k])
+        if first >= 0 and first != k:
+            return self.people[first].activity is not Activity.IDLE
+        ego_s = self._ego_s(person)
+        own_s = float(self.company.approach_m[k]) + _OVER_M
+        own_s /= float(self.model.traits.free_mps[k])
+        return 0.0 <= ego_s <= own_s + float(self._meeting_s[k])
+
+    def _ego_s(self, person: PersonState) -> float:
+        """Time of the ego to the place of a person's crossing; negative: it has passed."""
+        ahead_m = person.placed.along_m - self._ego_along_m
+        return ahead_m / max(self._ego_mps, _SLOWEST_EGO_MPS)
 
     def begin(self, person: PersonState, moment: EgoMoment) -> None:
         """Start a person's role: people who cross or try to walk up to the road first."""
@@ -229,30 +160,46 @@ class ReactiveActivities(Activities):
         if placed.b_m is None:
             Activities.begin(self, person, moment)
             return
-        x, y, _ = self.posed.place_m(placed.actor_id)
-        self._look(moment, [person])
-        obstacles = self._obstacles_for(person)
-        path = crossing_path(self.network.grid, obstacles, (x, y), placed.a_m, placed.b_m)
-        if path is None:
-            path = np.array([(x, y), placed.a_m, placed.b_m])
-        walk = CrossingWalk(path=path, via_m=placed.a_m)
+        walk = CrossingWalk(path=self._way(person, moment), via_m=placed.a_m)
         walk.measure(self.network.grid)
         self.note(moment, person, "intends", **walk.facts())
         person.walk = walk
         self.model.rows.waited_s[placed.role.number] = 0.0
-        if float(self.approach_m[placed.role.number]) > 0.0:
+        if float(self.company.approach_m[placed.role.number]) > 0.0:
             self._walk_along(person, walk, placed.role.carry or placed.role.clip, "")
         else:
             person.activity = Activity.WAITING
+
+    def _way(self, person: PersonState, moment: EgoMoment) -> FloatArray:
+        """Way to the kerb and over the road; members of a group walk beside their leader."""
+        placed, grid = person.placed, self.network.grid
+        assert placed.b_m is not None
+        x, y, _ = self.posed.place_m(placed.actor_id)
+        k = placed.role.number
+        first = int(self.company.leader[k])
+        if first >= 0 and first != k:
+            walk = self.people[first].walk
+            if isinstance(walk, CrossingWalk):
+                company = self.company
+                way = beside(walk.path, float(company.ahead_m[k]), float(company.aside_m[k]), grid)
+                way[0] = x, y
+                return way
+        self._look(moment, [person])
+        path = crossing_path(grid, self._obstacles_for(person), (x, y), placed.a_m, placed.b_m)
+        return np.array([(x, y), placed.a_m, placed.b_m]) if path is None else path
 
     # -- the tick --------------------------------------------------------------------------------
 
     def step(self, tick: int, moment: EgoMoment) -> None:
         """Let the model decide for everybody, then carry it out."""
+        if tick % _LIGHTS_EVERY == 0:
+            self.lights.read(_LIGHTS_EVERY * self.delta_s)
         self._perceive(moment)
         for person in self.people:
             if person.activity is Activity.WAITING:
                 self._wait(person, moment)
+            elif person.activity is Activity.STEPPING_BACK:
+                self._finish_step_back(person, moment)
         Activities.step(self, tick, moment)
 
     def _perceive(self, moment: EgoMoment) -> None:
@@ -295,16 +242,22 @@ class ReactiveActivities(Activities):
         """Set one person's path in the rows of the model."""
         rows, k = self.model.rows, person.placed.role.number
         walk = person.walk
-        moves = person.activity in (Activity.WALKING, Activity.WAITING, Activity.BLOCKED)
+        moves = person.activity in (
+            Activity.WALKING,
+            Activity.WAITING,
+            Activity.BLOCKED,
+            Activity.STEPPING_BACK,
+        )
         rows.active[k] = (moves and walk is not None) or person.activity is Activity.ACTING
         if walk is None or not rows.active[k]:
             return
         x, y = float(rows.x[k]), float(rows.y[k])
         bearing = walk.bearing_rad(x, y)
         rows.aim_x[k], rows.aim_y[k] = x + 2.0 * math.cos(bearing), y + 2.0 * math.sin(bearing)
+        rows.onto_m[k] = math.inf
         if not isinstance(walk, CrossingWalk) or math.isnan(walk.road_m[0]):
             rows.where[k], rows.kerb_m[k] = (ON_ROAD if person.on_road else OFF_ROAD), math.inf
-            rows.left_m[k] = 8.0
+            rows.left_m[k], rows.haste[k] = 8.0, 1.0
             return
         along = walk.along_m(x, y)
         enter, leave = walk.road_m
@@ -313,6 +266,7 @@ class ReactiveActivities(Activities):
             rows.where[k], rows.kerb_m[k], rows.left_m[k] = OFF_ROAD, math.inf, 4.0
         elif along >= enter or person.on_road:
             rows.where[k], rows.kerb_m[k], rows.left_m[k] = ON_ROAD, 0.0, leave - along
+            rows.onto_m[k] = max(along - enter, 0.0)
         else:
             near = enter - along < _NEAR_ROAD_M
             rows.where[k] = AT_KERB if near else OFF_ROAD
@@ -321,12 +275,38 @@ class ReactiveActivities(Activities):
             # The gap is judged for the way over the road, not for the last steps of the approach.
             rows.aim_x[k] = x + walk.path[-1, 0] - walk.via_m[0]
             rows.aim_y[k] = y + walk.path[-1, 1] - walk.via_m[1]
+        self._set_haste(person, along, enter)
+        lit = int(self._lit[k])
+        if lit >= 0 and rows.where[k] == AT_KERB and enter - along < _NEAR_ROAD_M:
+            needed_s = (leave - enter) / float(self.model.traits.free_mps[k])
+            lamps = self.network.crossings.lights[lit]
+            lights = self.lights
+            rows.may_go[k] = light_lets(lights.red_s, lights.red_length_s, lamps, needed_s)
+
+    def _set_haste(self, person: PersonState, along: float, enter: float) -> None:
+        """Hurry or dawdle to meet the ego at the road, or to stay with the group."""
+        rows, k = self.model.rows, person.placed.role.number
+        first = int(self.company.leader[k])
+        rows.haste[k] = 1.0
+        if first >= 0 and first != k:
+            walk = self.people[first].walk
+            if isinstance(walk, CrossingWalk) and self.people[first].activity is Activity.WALKING:
+                behind = walk.along_m(float(rows.x[first]), float(rows.y[first])) - along
+                behind += float(self.company.ahead_m[k])
+                rows.haste[k] = min(max(1.0 + _SPRING_PER_S * behind, _HASTE[0]), _HASTE[1])
+            return
+        own_s = (enter - along) / float(self.model.traits.free_mps[k])
+        ego_s = self._ego_s(person)
+        if own_s > _RETIMED_UNTIL_S and ego_s > 0.0:
+            own_s += _OVER_M / float(self.model.traits.free_mps[k])
+            wanted_s = max(ego_s - float(self._meeting_s[k]), 0.1)
+            rows.haste[k] = min(max(own_s / wanted_s, _RETIMED[0]), _RETIMED[1])
 
     def _walk(self, person: PersonState, moment: EgoMoment, looks: bool) -> None:
         """Follow the path with the speed and the course that the model has chosen."""
         k, walk = person.placed.role.number, person.walk
         assert walk is not None
-        if self._begins_attempt(person, moment):
+        if self._begins_attempt(person, moment) or self._steps_back(person, moment):
             return
         Activities._walk(self, person, moment, looks)
         if person.activity is not Activity.WALKING or person.walk is not walk:
@@ -336,7 +316,8 @@ class ReactiveActivities(Activities):
         row = self.posed.row_of(person.placed.actor_id)
         if self.model.traits.attention[k] == OBLIVIOUS:
             return
-        clip = self._speed_of(self.posed.playing(person.placed.actor_id).clip)
+        playing = self.posed.playing(person.placed.actor_id).clip
+        clip = self._gaits.speed_mps(playing)
         speed = float(rows.speed[k])
         if rows.decision[k] == EVADES:
             ahead = math.cos(float(rows.course[k]) - float(players.rows.yaw_rad[row]))
@@ -347,6 +328,8 @@ class ReactiveActivities(Activities):
         if speed < _STOP_SHARE * clip:
             self._halt(person)
             return
+        if self._changes_gait(person, walk, playing, speed):
+            return
         if players.rows.since_s[row] >= players.rows.turn_s[row]:
             slow = float(players.rows.rate[row]) if players.rows.rate[row] < 1.0 else 1.0
             players.pace(row, slow * min(max(speed / clip, _PACES[0]), _PACES[1]))
@@ -355,14 +338,34 @@ class ReactiveActivities(Activities):
                 steer = float(players.rows.steer_radps[row]) + 1.8 * turn
                 players.steer(row, min(max(steer, -1.6), 1.6))
 
+    def _changes_gait(
+        self, person: PersonState, walk: PathWalk, playing: str, speed_mps: float
+    ) -> bool:
+        """Join a run if the walk is too slow, and the walk again when there is no more hurry."""
+        row = self.posed.row_of(person.placed.actor_id)
+        if self.posed.players.rows.since_s[row] < _JOIN_S:
+            return False
+        role = person.placed.role
+        own = role.carry or role.clip
+        wanted = own
+        if speed_mps > _PACES[1] * self._gaits.speed_mps(own):
+            wanted = self._gaits.fast_clip(role.child, speed_mps)
+            if playing in self._gaits.fast and playing != own:
+                wanted = playing
+        elif playing not in self._gaits.fast or playing == own:
+            return False  # also other clips, as of people who go home
+        if not wanted or wanted == playing:
+            return False
+        self._walk_along(person, walk, wanted, "")
+        return True
+
     def _halt(self, person: PersonState) -> None:
         """Stand still and go on when the model says so."""
         actor = person.placed.actor_id
         row = self.posed.row_of(actor)
         self.posed.steer(actor, 0.0)
         yaw = float(self.posed.players.rows.yaw_rad[row])
-        cue = idle_cue(person.placed, yaw)
-        self.posed.play(actor, cue)
+        self.posed.play(actor, idle_cue(person.placed, yaw))
         person.activity = Activity.WAITING
         self._stopped_s[person.placed.role.number] = 0.0
 
@@ -372,13 +375,15 @@ class ReactiveActivities(Activities):
         self._stopped_s[k] += self.delta_s
         self._watch_road(person, moment)
         self._report(person, moment)
-        if self._begins_attempt(person, moment):
+        if self._begins_attempt(person, moment) or self._steps_back(person, moment):
             return
-        if not person.on_road and rows.waited_s[k] > self.model.traits.patience_s[k]:
+        patience_s = float(self.model.traits.patience_s[k])
+        patience_s *= _AT_LIGHTS if self._lit[k] >= 0 else 1.0
+        if not person.on_road and rows.waited_s[k] > patience_s:
             self._give_up(person, moment)
             return
         clip = person.placed.role.carry or person.placed.role.clip
-        starts = float(rows.speed[k]) > _START_SHARE * self._speed_of(clip)
+        starts = float(rows.speed[k]) > _START_SHARE * self._gaits.speed_mps(clip)
         if rows.where[k] == AT_KERB and rows.kerb_m[k] < 1.0:
             starts = starts and rows.decision[k] == COMMITTED
         if starts and self._stopped_s[k] >= _LEAST_STOP_S and person.walk is not None:
@@ -396,13 +401,43 @@ class ReactiveActivities(Activities):
         role = person.placed.role
         self._walk_along(person, PathWalk(path=path, keeps_off=True), role.carry or role.clip, "")
 
+    # -- stepping back ---------------------------------------------------------------------------
+
+    def _steps_back(self, person: PersonState, moment: EgoMoment) -> bool:
+        """Begin to walk backwards to the kerb, if the model decides so."""
+        k = person.placed.role.number
+        if self.model.rows.decision[k] != STEPS_BACK or not person.on_road:
+            return False
+        step = self._gaits.step_back(person.placed.role.child, k)
+        if step is None:
+            return False
+        actor = person.placed.actor_id
+        yaw = float(self.posed.players.rows.yaw_rad[self.posed.row_of(actor)])
+        self.posed.steer(actor, 0.0)
+        self.posed.play(actor, Cue(clip=step.clip, heading_rad=yaw, enter_s=step.enter_s))
+        person.activity = Activity.STEPPING_BACK
+        self._reported[k] = STEPS_BACK
+        self.note(moment, person, "steps back")
+        return True
+
+    def _finish_step_back(self, person: PersonState, moment: EgoMoment) -> None:
+        """Stand again at the kerb, or when the clip has no more steps back."""
+        self._watch_road(person, moment)
+        playing = self.posed.playing(person.placed.actor_id)
+        step = self._gaits.step_back(person.placed.role.child, person.placed.role.number)
+        over = step is None or playing.time_s >= step.until_s or playing.ended
+        if over or (not person.on_road and playing.weight >= 1.0):
+            self._halt(person)
+
+    # -- attempts --------------------------------------------------------------------------------
+
     def _begins_attempt(self, person: PersonState, moment: EgoMoment) -> bool:
         """Begin the clip of an attempt once the person is at the kerb and would go."""
         role, k = person.placed.role, person.placed.role.number
         if role.intended != ATTEMPTING or person.going_home or person.strolls_on:
             return False
         x, y, _ = self.posed.place_m(person.placed.actor_id)
-        if math.hypot(x - person.placed.a_m[0], y - person.placed.a_m[1]) > _AT_PLACE_M:
+        if math.hypot(x - person.placed.a_m[0], y - person.placed.a_m[1]) > AT_PLACE_M:
             return False
         if self.model.rows.decision[k] != COMMITTED:
             if person.activity is Activity.WALKING:
@@ -418,7 +453,7 @@ class ReactiveActivities(Activities):
 
     def _act(self, person: PersonState, moment: EgoMoment, looks: bool) -> None:
         k = person.placed.role.number
-        threatened = self.model.rows.decision[k] in (EVADES, YIELDS)
+        threatened = self.model.rows.decision[k] in (EVADES, YIELDS, STEPS_BACK)
         if threatened and person.placed.role.intended == ATTEMPTING and person.on_road:
             person.going_home = True
             role = person.placed.role
@@ -429,20 +464,17 @@ class ReactiveActivities(Activities):
         Activities._act(self, person, moment, looks)
 
     def _report(self, person: PersonState, moment: EgoMoment) -> None:
-        """Note a change of decision."""
-        k = person.placed.role.number
-        decision = int(self.model.rows.decision[k])
+        """Note a change of decision, and hesitation."""
+        k, rows = person.placed.role.number, self.model.rows
+        if rows.hesitates[k] and not self._hesitated[k]:
+            self.note(moment, person, "hesitates")
+        self._hesitated[k] = rows.hesitates[k]
+        decision = int(rows.decision[k])
         if decision == self._reported[k]:
             return
         self._reported[k] = decision
-        words = {
-            COMMITTED: "commits",
-            YIELDS: "yields",
-            HURRIES: "hurries",
-            EVADES: "evades",
-            WAITS: "waits",
-        }
-        if decision in words:
-            gap = float(self.model.rows.gap_s[k])
+        if decision in _WORDS:
+            gap = float(rows.gap_s[k])
             facts = {"gap_s": round(gap, 2)} if math.isfinite(gap) else {}
-            self.note(moment, person, words[decision], **facts)
+            follows = decision == COMMITTED and rows.follow[k] == GOES
+            self.note(moment, person, "follows" if follows else _WORDS[decision], **facts)

@@ -6,13 +6,13 @@ Call :meth:`HabitPeople.step` once before each ``world.tick()``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jaywalk.actors._surroundings import CrowdView
+from jaywalk.actors._surroundings import CrowdView, RedLights
 from jaywalk.actors.crowd.places import WalkNetwork
 from jaywalk.actors.crowd.state import make_crowd_rows
 from jaywalk.actors.events import TRIGGER, EgoMoment, ScenarioEvent
@@ -25,25 +25,23 @@ from jaywalk.actors.posed._activities import (
     idle_cue,
 )
 from jaywalk.actors.posed._detour import NearbyObstacles
+from jaywalk.actors.posed._groups import Company, gather, suited
 from jaywalk.actors.posed._outfits import draw_outfits
-from jaywalk.actors.posed._reacting import ReactiveActivities, approach_start
-from jaywalk.actors.posed._roles import PersonRole, draw_roles
+from jaywalk.actors.posed._reacting import ReactiveActivities
+from jaywalk.actors.posed._roles import draw_roles
 from jaywalk.actors.posed._spawning import Outfit, PlacedPerson, spawn_posed
 from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
-from jaywalk.actors.reactive.model import ReactionModel
+from jaywalk.actors.reactive.model import ReactionModel, weather_shift_s
 from jaywalk.actors.reactive.traits import (
-    CAMPUS,
+    PRESETS,
     SCRIPTED,
     AttentionShares,
-    ReactionSettings,
     Traits,
     draw_traits,
     noise_key,
 )
 from jaywalk.client.bones import BoneLine
-from jaywalk.core.arrays import FloatArray
-from jaywalk.core.seeds import stream
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.overlay import GazeOverlay
@@ -104,10 +102,15 @@ class HabitPeople:
             DataError: A person found no place; those already spawned are removed.
         """
         roles = draw_roles(self.seed, count, manner, self.repertoire)
+        traits: Traits | None = None
         outfits: list[Outfit] = []
         if self.people_model != SCRIPTED:
+            children = np.array([role.child for role in roles], np.bool_)
+            shares = AttentionShares(oblivious=manner.oblivious)
+            traits = draw_traits(self.seed, children, shares, EVENT_NAME)
+            roles = suited(self.seed, roles, traits, self.repertoire)
             rain = float(self.world.get_weather().precipitation)
-            outfits = draw_outfits(self.seed, roles, self._traits(roles, manner), rain)
+            outfits = draw_outfits(self.seed, roles, traits, rain)
         spawned = spawn_posed(
             self.client,
             self.world,
@@ -119,31 +122,23 @@ class HabitPeople:
             keep_clear_m,
             outfits,
         )
-        approach_m = np.zeros(count)
-        taken = [placed.a_m for placed, _ in spawned]
-        for placed, actor in spawned:
-            start, number = placed.a_m, placed.role.number
-            if self.people_model != SCRIPTED and placed.b_m is not None:
-                random = stream(self.seed, "habit", "approach", number)
-                start, approach_m[number] = approach_start(self.network, placed, taken, random)
-                taken.append(start)
+        people = [placed for placed, _ in spawned]
+        company = None
+        if traits is not None:
+            company = gather(self.seed, people, traits, self.network, EVENT_NAME)
+            people = company.placed
+        for placed, (_, actor) in zip(people, spawned, strict=True):
+            start = placed.a_m if company is None else company.start_m[placed.role.number]
             pose = actor.get_transform()
-            pose.location.x, pose.location.y = start
+            pose.location.x, pose.location.y = float(start[0]), float(start[1])
             pose.location.z = placed.z_m
             self.posed.take(actor, idle_cue(placed, placed.yaw_rad), pose=pose)
             self._people.append(PersonState(placed=placed))
-        self._activities = self._make_activities(route, manner, approach_m)
+        self._activities = self._make_activities(route, traits, company)
         return self.ids
 
-    def _traits(self, roles: Sequence[PersonRole], manner: HabitManner) -> Traits:
-        children = np.zeros(len(roles), np.bool_)
-        for role in roles:
-            children[role.number] = role.child
-        shares = AttentionShares(oblivious=manner.oblivious)
-        return draw_traits(self.seed, children, shares, EVENT_NAME)
-
     def _make_activities(
-        self, route: DenseRoute, manner: HabitManner, approach_m: FloatArray
+        self, route: DenseRoute, traits: Traits | None, company: Company | None
     ) -> Activities:
         count = len(self._people)
         view = CrowdView(self.world, self.ids, cars_every=1)
@@ -157,20 +152,23 @@ class HabitPeople:
             "delta_s": self.delta_s,
             "events": self.events,
         }
-        if self.people_model == SCRIPTED:
+        if traits is None or company is None:
             return Activities(**parts)
         self.posed.gaze = GazeOverlay(count)
+        settings = PRESETS[self.people_model]
         model = ReactionModel(
             key=noise_key(self.seed, EVENT_NAME),
-            traits=self._traits([person.placed.role for person in self._people], manner),
+            traits=traits,
             grid=self.network.grid,
             delta_s=self.delta_s,
-            settings=CAMPUS if self.people_model == "campus" else ReactionSettings(),
+            settings=settings,
+            shift_s=weather_shift_s(self.world.get_weather(), settings),
         )
         return ReactiveActivities(
             **parts,
             model=model,
-            approach_m=approach_m,
+            company=company,
+            lights=RedLights(self.world),
             route_m=np.ascontiguousarray(route.position_m[:, :2]),
             route_along_m=np.asarray(route.along_m),
         )
@@ -227,16 +225,18 @@ class HabitPeople:
     def _watch_for_ego(self, moment: EgoMoment) -> None:
         """Start the roles of people whom the ego approaches."""
         waiting = [person for person in self._people if person.activity is Activity.IDLE]
-        ego = moment.snapshot.find(moment.ego_id) if waiting else None
+        reacting = isinstance(self._activities, ReactiveActivities)
+        ego = moment.snapshot.find(moment.ego_id) if waiting or reacting else None
         if ego is None:
             return
         pose = ego.get_transform()
         x, y, yaw = pose.location.x, pose.location.y, yaw_rad(pose)
         cos, sin = math.cos(yaw), math.sin(yaw)
         if isinstance(self._activities, ReactiveActivities):
+            self._activities.see_ego((x, y), moment.ego_speed_mps)
             for person in waiting:
                 if person.placed.b_m is not None:
-                    if self._activities.is_due(person, (x, y), moment.ego_speed_mps):
+                    if self._activities.is_due(person):
                         self._begin(person, moment)
                     continue
                 self._begin_when_near(person, moment, (x, y), (cos, sin))

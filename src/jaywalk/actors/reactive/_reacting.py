@@ -1,9 +1,10 @@
-"""One tick of all reacting people: see, decide, choose a velocity, and the last resort."""
+"""One tick of all reacting people: see, follow, decide, choose a velocity, last resort."""
 
 from __future__ import annotations
 
 from jaywalk.actors.reactive._choosing import choose
 from jaywalk.actors.reactive._deciding import decide
+from jaywalk.actors.reactive._following import follow
 from jaywalk.actors.reactive._last_resort import last_resort
 from jaywalk.actors.reactive._seeing import see
 from jaywalk.actors.reactive.traits import Reactions, ReactionSettings, Traits
@@ -33,6 +34,7 @@ def advance(
     """Advance all active people by one tick."""
     time_s = tick * delta_s
     see(key, tick, time_s, delta_s, people, traits, settings, car, car_id, blocker, grid)
+    follow(key, tick, time_s, people, traits, settings)
     decide(key, tick, time_s, delta_s, people, traits, settings, shift_s)
     every = max(round(_CHOOSE_S / delta_s), 1)
     choose(tick, people, traits, settings, other, thing, grid, every)

@@ -88,7 +88,7 @@ def _move_gaze(
 ) -> None:
     """Begin and end looks, and point the gaze of a person who looks."""
     where = people.where[i]
-    if people.looking[i] and time_s >= people.until_s[i] and not startled:
+    if people.looking[i] and time_s >= people.until_s[i] and not (startled or people.hesitates[i]):
         people.looking[i] = False
         factor = _CALM if where == OFF_ROAD else settings.road_pause if where == ON_ROAD else 1.0
         if traits.attention[i] == PHONE:
@@ -97,7 +97,7 @@ def _move_gaze(
         people.until_s[i] = time_s + factor * settings.pause_s * math.exp(
             settings.pause_sigma * size
         )
-    begins = startled and not people.looking[i]
+    begins = (startled or people.hesitates[i]) and not people.looking[i]
     if not people.looking[i] and time_s >= people.until_s[i]:
         speed = max(math.hypot(people.vx[i], people.vy[i]), 0.6)
         near = people.kerb_m[i] / speed <= traits.first_look_s[i]

@@ -35,6 +35,7 @@ from jaywalk.town.walkways import WalkGrid
 
 _DELAY_S: Final = 0.2  # reaction time: people act on what they saw this long ago
 _BRAKES_OVER_S: Final = 0.4  # accelerations of vehicles are measured over this time
+_RAIN: Final = 20.0  # per cent
 _FOLLOW_M: Final = 3.0
 _FOLLOW_FOR_S: Final = 1.5
 _DEFAULT: Final = ReactionSettings()
@@ -88,6 +89,12 @@ class VehicleMemory:
             same = then_ids[at] == ids
             rows[same] = then[at[same]]
         return rows
+
+
+def weather_shift_s(weather: Any, settings: ReactionSettings) -> float:
+    """Shift of all critical gaps by night and rain, of CARLA's ``WeatherParameters``."""
+    night = settings.night_s if weather.sun_altitude_angle < 0.0 else 0.0
+    return night + (settings.rain_s if weather.precipitation > _RAIN else 0.0)
 
 
 @dataclass(slots=True)

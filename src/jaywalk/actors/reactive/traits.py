@@ -172,7 +172,9 @@ class Reactions(NamedTuple):
     active: BoolArray  # takes part in the model
     onto_m: FloatArray  # distance walked since the road began; inf: cannot go back
     haste: FloatArray  # factor on the free speed: to meet somebody, or to stay with the group
+    leader: IntArray  # row of the person whose decision counts; -1 or the own row: nobody
     follow: IntArray  # ALONE, HOLDS or GOES
+    goes_s: FloatArray  # time at which a member follows; inf: not yet known; -1: decides alone
     keeps_path: BoolArray  # the path itself leads around things that stand still
     # Perception.
     looking: BoolArray
@@ -208,7 +210,7 @@ class Reactions(NamedTuple):
 def make_reactions(count: int) -> Reactions:
     """Return rows for ``count`` inactive people."""
     whole = {"where", "looks", "gaze_id", "memory_id", "order", "decision", "gap_id"}
-    whole |= {"follow", "error_of"}
+    whole |= {"follow", "leader", "error_of"}
     flags = {"painted", "may_go", "active", "looking", "looked", "keeps_path", "hesitates"}
     wide = {
         "memory_id": (MEMORY,),
@@ -227,6 +229,8 @@ def make_reactions(count: int) -> Reactions:
     rows["gap_s"] += np.inf
     rows["onto_m"] += np.inf
     rows["error_of"] -= 1
+    rows["leader"] -= 1
+    rows["goes_s"] += np.inf
     rows["may_go"] |= True
     rows["keeps_path"] |= True
     rows["haste"] += 1.0
@@ -234,7 +238,7 @@ def make_reactions(count: int) -> Reactions:
     return Reactions(**rows)
 
 
-_GROUP_SIZES: Final = ((0.46, 1), (0.33, 2), (0.13, 3), (0.08, 4))  # JAAD: shares of people
+GROUP_SIZES: Final = ((0.46, 1), (0.33, 2), (0.13, 3), (0.08, 4))  # JAAD: shares of people
 
 
 def draw_traits(
