@@ -18,7 +18,9 @@ from jaywalk.actors.reactive.traits import (
     EVADES,
     OBLIVIOUS,
     ON_ROAD,
+    STEPS_BACK,
     AttentionShares,
+    ReactionSettings,
     draw_traits,
     noise_key,
 )
@@ -38,14 +40,23 @@ def open_ground() -> WalkGrid:
 
 
 def make_model(
-    count: int, attention: int = ATTENTIVE, seed: int = 1, bold_s: float | None = None
+    count: int,
+    attention: int = ATTENTIVE,
+    seed: int = 1,
+    bold_s: float | None = None,
+    speed_drift: float = 0.05,
 ) -> ReactionModel:
     """A model of people of one kind, all active and on the road."""
     traits = draw_traits(seed, np.zeros(count, np.bool_), AttentionShares())
     traits.attention[:] = attention
     if bold_s is not None:
         traits.bold_s[:] = bold_s
-    model = ReactionModel(key=noise_key(seed, "test"), traits=traits, grid=open_ground())
+    model = ReactionModel(
+        key=noise_key(seed, "test"),
+        traits=traits,
+        grid=open_ground(),
+        settings=ReactionSettings(speed_drift=speed_drift),
+    )
     model.rows.active[:] = True
     model.rows.where[:] = ON_ROAD
     return model
@@ -58,6 +69,7 @@ def meet(
     brakes: bool = False,
     attention: int = ATTENTIVE,
     wall: bool = False,
+    speed_drift: float = 0.05,
 ) -> tuple[float, float]:
     """Drive a car past each person so that it lies in their way; shares of side and front contacts.
 
@@ -65,7 +77,7 @@ def meet(
     part of it is there.
     """
     random = np.random.default_rng(3)
-    model = make_model(count, attention)
+    model = make_model(count, attention, speed_drift=speed_drift)
     rows, free = model.rows, random.uniform(0.9, 1.8, count)
     model.traits.free_mps[:] = free
     centre = APART_M * np.arange(count)
@@ -216,6 +228,131 @@ def test_the_braking_of_a_car_decides_who_goes_first() -> None:
 
     assert share_that_goes(-4.0) > 0.9
     assert share_that_goes(1.0) < 0.4
+
+
+def commit_share(accel_mps2: float) -> float:
+    """Share of people at the kerb who decide to go before a car that speeds up or slows down."""
+    count = 400
+    model = make_model(count, seed=5)
+    rows = model.rows
+    rows.where[:] = AT_KERB
+    centre = APART_M * np.arange(count)
+    rows.x[:], rows.y[:], rows.yaw[:] = centre, -2.0, 0.5 * math.pi
+    rows.aim_x[:], rows.aim_y[:], rows.left_m[:], rows.kerb_m[:] = centre, 8.0, 4.0, 0.0
+    went = np.zeros(count, np.bool_)
+    v, x = 10.0, -40.0
+    for tick in range(40):
+        rows.looking[:], rows.until_s[:], rows.looks[:], rows.looked[:] = True, 1e9, 2, True
+        if tick < 8:  # until the braking can be seen
+            rows.evidence[:] = 0.0
+        v = max(v + accel_mps2 * STEP_S, 0.5)
+        x += v * STEP_S
+        model.step(np.arange(1, count + 1), cars(centre + x, v), NO_BOXES, NO_PEOPLE)
+        went |= (rows.decision == COMMITTED) & (tick >= 8)
+    return float(went.mean())
+
+
+def test_reversing_the_braking_reverses_commitments() -> None:
+    slows, keeps, speeds_up = (commit_share(a) for a in (-2.5, 0.0, 2.5))
+    assert slows > 1.5 * keeps
+    assert keeps > 1.2 * speeds_up
+
+
+def test_oblivious_people_are_hit_as_often_as_those_who_walk_straight_on() -> None:
+    count, speeds = 300, (4.0, 12.0)
+    model_side, model_front = meet(count, speeds, attention=OBLIVIOUS, speed_drift=0.0)
+    # The same encounters by geometry alone: everybody keeps course and speed.
+    random = np.random.default_rng(3)
+    free, speed = random.uniform(0.9, 1.8, count), random.uniform(*speeds, count)
+    reach_s = (5.0 - WIDTH_M / 2.0 - BODY_M) / free
+    x = random.uniform(-LENGTH_M / 2.0 - 1.5, LENGTH_M / 2.0, count) - speed * reach_s
+    t = np.arange(1, 301)[:, None] * STEP_S
+    ahead = np.maximum(np.abs(x + speed * t) - LENGTH_M / 2, 0.0)
+    gap = np.hypot(ahead, np.maximum(np.abs(-5.0 + free * t) - WIDTH_M / 2, 0.0))
+    straight = int((gap.min(axis=0) < BODY_M).sum())
+    low, high = stats.binomtest(straight, count).proportion_ci(0.99, method="wilson")
+    assert low <= model_side + model_front <= high
+
+
+def test_members_of_a_group_hold_and_then_follow_their_leader() -> None:
+    count = 200
+    model = make_model(2 * count)
+    rows, gaps = model.rows, []
+    rows.where[:] = AT_KERB
+    rows.leader[:] = 2 * (np.arange(2 * count) // 2)
+    model.traits.group[:] = rows.leader
+    model.traits.age[:] = 0
+    rows.x[:] = APART_M * (np.arange(2 * count) // 2) + 0.7 * (np.arange(2 * count) % 2)
+    rows.y[:], rows.yaw[:] = -2.0, 0.5 * math.pi
+    rows.aim_x[:], rows.aim_y[:], rows.left_m[:], rows.kerb_m[:] = rows.x, 8.0, 4.0, 0.0
+    rows.looked[:] = True
+    rows.may_go[0::2] = False
+    first = np.full(2 * count, np.inf)
+    for tick in range(100):
+        if tick == 20:
+            rows.may_go[:] = True
+        model.step(np.zeros(0, np.int64), np.zeros((0, 8)), NO_BOXES, NO_PEOPLE)
+        first = np.where((rows.decision == COMMITTED) & np.isinf(first), tick, first)
+    assert (first[0::2] >= 20).all()
+    late = (first[1::2] - first[0::2]) * STEP_S
+    assert (late >= 0.0).all()
+    gaps = late[late > 0.06]  # the others do not follow, but nothing keeps them
+    assert len(gaps) / count == pytest.approx(0.8, abs=0.09)
+    assert np.median(gaps) == pytest.approx(0.4, abs=0.1)
+
+
+def test_people_go_back_to_the_kerb_when_a_car_speeds_up() -> None:
+    def shares(accel_mps2: float) -> tuple[float, float]:
+        count = 100
+        model = make_model(count, bold_s=0.0)
+        rows = model.rows
+        centre = APART_M * np.arange(count)
+        rows.x[:], rows.y[:], rows.vy[:], rows.yaw[:] = centre, -1.5, 0.9, 0.5 * math.pi
+        rows.aim_x[:], rows.aim_y[:], rows.left_m[:] = centre, 8.0, 6.0
+        rows.onto_m[:], rows.evidence[:], rows.decision[:] = 0.3, 0.5, COMMITTED
+        model.traits.free_mps[:] = 1.3
+        back = np.zeros(count, np.bool_)
+        v, x = 8.0, -22.0
+        for _ in range(30):
+            v = max(v + accel_mps2 * STEP_S, 0.0)
+            x += v * STEP_S
+            rows.looking[:], rows.until_s[:], rows.looks[:] = True, 1e9, 2
+            model.step(np.arange(1, count + 1), cars(centre + x, v), NO_BOXES, NO_PEOPLE)
+            back |= rows.decision == STEPS_BACK
+        return float(back.mean()), float((rows.course[rows.decision == STEPS_BACK] < 0.0).mean())
+
+    back, backwards = shares(3.0)
+    assert back > 0.5
+    assert backwards == 1.0
+    assert shares(-4.0)[0] < back - 0.3
+
+
+def test_nobody_steps_out_while_the_light_forbids_it() -> None:
+    model = make_model(50)
+    rows = model.rows
+    rows.where[:], rows.may_go[:], rows.looked[:] = AT_KERB, False, True
+    rows.x[:] = APART_M * np.arange(50)
+    rows.aim_x[:], rows.aim_y[:], rows.kerb_m[:] = rows.x, 8.0, 0.5
+    for _ in range(60):
+        model.step(np.zeros(0, np.int64), np.zeros((0, 8)), NO_BOXES, NO_PEOPLE)
+        assert not (rows.decision == COMMITTED).any()
+    rows.may_go[:] = True
+    model.step(np.zeros(0, np.int64), np.zeros((0, 8)), NO_BOXES, NO_PEOPLE)
+    assert (rows.decision == COMMITTED).all()
+
+
+def test_the_wanted_speed_fluctuates_slowly() -> None:
+    model = make_model(400)
+    rows = model.rows
+    rows.where[:] = 0
+    rows.x[:] = APART_M * np.arange(400)
+    seen = []
+    for _ in range(80):
+        model.step(np.zeros(0, np.int64), np.zeros((0, 8)), NO_BOXES, NO_PEOPLE)
+        seen.append(rows.wanted / model.traits.free_mps - 1.0)
+    assert np.std(seen[-1]) == pytest.approx(0.05, rel=0.12)
+    # After 1.5 s, 30 ticks, a fluctuation has lost all but 1/e of itself.
+    assert np.corrcoef(seen[-31], seen[-1])[0, 1] == pytest.approx(math.exp(-1.0), abs=0.12)
 
 
 def test_people_who_meet_pass_each_other() -> None:

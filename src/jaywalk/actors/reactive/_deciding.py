@@ -42,6 +42,7 @@ BODY_M: Final = 0.3
 MOVING_MPS: Final = 0.3
 _PARALLEL: Final = 0.2  # sine of the angle between two courses below which they do not cross
 _DECIDE_M: Final = 0.9  # people decide before this distance from the road
+_STAND_M: Final = 0.6  # people who wait stand this far from the road
 _LARGE_M: Final = 3.2  # half length of a large vehicle
 _EYE_CONTACT_MPS: Final = 3.0
 _EYE_CONTACT_M: Final = 12.0
@@ -198,7 +199,9 @@ def _accumulate(
         people.evidence[i] = max(people.evidence[i], settings.threshold + 1e-3)
     else:
         _add_evidence(key, tick, delta_s, people, traits, settings, i, best + shift_s)
-    ready = people.evidence[i] > settings.threshold and not blocked
+    # Who has decided to go changes their mind only if the evidence speaks against it.
+    before = people.decision[i] == COMMITTED
+    ready = people.evidence[i] > (0.0 if before else settings.threshold) and not blocked
     if ready and not people.looked[i] and people.follow[i] == ALONE:
         chance = 0.1 if traits.attention[i] == GLANCING else 0.0
         chance = 0.5 if traits.attention[i] == PHONE else chance
@@ -213,7 +216,7 @@ def _accumulate(
         return
     # Nearer than the stopping distance people slow down and stand at the kerb.
     people.decision[i] = WANTS if ahead > _DECIDE_M else WAITS
-    room = max(ahead - 0.35, 0.0)
+    room = max(ahead - _STAND_M, 0.0)
     people.wanted[i] = min(free, math.sqrt(2.0 * 1.0 * room))
     if ahead <= _DECIDE_M:
         people.waited_s[i] += delta_s
