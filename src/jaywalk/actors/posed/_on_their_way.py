@@ -67,7 +67,6 @@ class PeopleOnTheirWay(Activities):
         low, high = _MEETING_S
         self._meeting_s = np.array([low + (high - low) * float(draw[0]) for draw in draws])
         self._lit = np.full(count, -1, np.int64)
-        self.model.rows.leader[:] = self.company.leader
         for person, draw in zip(self.people, draws, strict=True):
             placed = person.placed
             if float(draw[1]) < _OBEYING and placed.b_m is not None:

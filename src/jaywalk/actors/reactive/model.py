@@ -125,6 +125,7 @@ class ReactionModel:
     def __post_init__(self) -> None:
         count = len(self.traits.age)
         self.rows = make_reactions(count)
+        self.rows.leader[:] = self.traits.group
         self._cars = VehicleMemory(self.delta_s)
         self._since_step_s = np.full(count, np.inf)
         self._was_on_road = np.zeros(count, np.bool_)

@@ -150,7 +150,7 @@ class Traits(NamedTuple):
     margin: FloatArray  # factor on the room that is kept to vehicles
     first_look_s: FloatArray  # before the expected step onto the road
     runs: BoolArray  # may run instead of hurrying
-    group: IntArray  # number of the group; -1: walks alone
+    group: IntArray  # row of the leader of the group; -1: walks alone
 
 
 class Reactions(NamedTuple):

@@ -22,6 +22,7 @@ from jaywalk.actors.reactive.traits import (
     OBLIVIOUS,
     OFF_ROAD,
     ON_ROAD,
+    STEPS_BACK,
     Reactions,
 )
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
@@ -100,6 +101,7 @@ class _Ways:
             before = np.where(over, math.inf, enter - along)
             rows.kerb_m[:, k] = np.where(on_road, 0.0, before)
             rows.left_m[:, k] = np.where(over, 4.0, np.where(on_road, leave - along, leave - enter))
+            rows.onto_m[:, k] = np.where(on_road, np.maximum(along - enter, 0.0), math.inf)
             rows.painted[:, k] = plan.painted
             rows.aim_x[:, k] = x + _BEYOND_M * np.cos(bearing[:, k])
             rows.aim_y[:, k] = y + _BEYOND_M * np.sin(bearing[:, k])
@@ -293,6 +295,7 @@ class _Bodies:
         evades = rows.decision == EVADES
         forward = np.cos(rows.course - self.yaw_rad) > -0.2
         wanted[evades] = np.where(forward, _EVADING_PACE * clip, 0.0)[evades]
+        wanted[rows.decision == STEPS_BACK] = 0.0  # they stop at once and wait
         oblivious = people.traits.attention == OBLIVIOUS
         halts = (wanted < _STOP_SHARE * clip) & ~oblivious
         self.stood_s = np.where(self.stands, self.stood_s + delta_s, 0.0)
