@@ -166,7 +166,7 @@ class ReactiveActivities(PeopleOnTheirWay):
         return {
             "traits": values,
             "noise_key": self.model.key,
-            "clip_mps": self._speed_of(role.carry or role.clip),
+            "clip_mps": self._gaits.speed_mps(role.carry or role.clip),
         }
 
     def reactions(self) -> dict[str, Any]:
