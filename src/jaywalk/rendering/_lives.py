@@ -45,7 +45,7 @@ class ActorLife:
         gaze_deg: (n, 2) turn of the head from the body: yaw, pitch.
         gait_phase: (n,) of a walker.
         is_down: (n,) whether a walker was knocked down.
-        rolled_m: (n,) way of a vehicle along its own axis.
+        rolled_m: (n,) way of a vehicle or walker along its own axis.
     """
 
     number: int
@@ -97,7 +97,7 @@ def _life(actor: dict[str, Any], rows: pl.DataFrame, ground: Ground, step_s: flo
         sole_m = half[2] - centre[2]
         is_down = knocked_down(pose, velocity, sole_m, ground)
         phase = gait_phases(np.hypot(velocity[:, 0], velocity[:, 1]), is_down, step_s)
-    elif kind == "vehicle":
+    if kind != "prop":
         yaw = np.radians(pose[:, 4])
         rolled = np.cumsum(velocity[:, 0] * np.cos(yaw) + velocity[:, 1] * np.sin(yaw)) * step_s
     attributes = json.loads(str(actor[c.ATTRIBUTES] or "{}"))

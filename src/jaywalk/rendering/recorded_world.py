@@ -175,11 +175,12 @@ class RecordedWorld:
         values = dict(zip(_TABLE_COLUMNS, life.velocity_mps[row].tolist(), strict=True))
         if life.kind == "vehicle":
             values["light_flags"] = int(life.lamps[row])
-            self._world.steer(actor_id, float(life.steer[row]), float(life.rolled_m[row]))
+            self._world.steer(actor_id, float(life.steer[row]))
         elif life.kind == "walker":
             values["gait_phase"] = float(life.gait_phase[row])
             values["down_s"] = np.inf if life.is_down[row] else 0.0
             self._world.show_pose(actor_id, self._pose(number, tick))
+        self._world.roll(actor_id, float(life.rolled_m[row]))
         self._world.put(actor_id, ((x, y, z), (pitch, yaw, roll)), **values)
 
     def _pose(self, number: int, tick: int) -> FloatArray | None:

@@ -136,6 +136,7 @@ class Material(IntEnum):
     STRAW = 58
     CARTON = 59
     GREENERY = 60
+    FUR_2 = 61
 
 
 class _Facts(NamedTuple):
@@ -209,6 +210,7 @@ _FACTS: Final[dict[Material, _Facts]] = {
     Material.STRAW: _Facts((204, 168, 84), 0.02, 0.95, Texture.FUR),
     Material.CARTON: _Facts((178, 140, 96), 0.02, 0.9, Texture.PLASTER),
     Material.GREENERY: _Facts((70, 104, 46), 0.03, 0.85, Texture.HEDGE),
+    Material.FUR_2: _Facts((210, 200, 186), 0.02, 0.95, Texture.FUR, Slot.PAINT_2),
 }
 
 

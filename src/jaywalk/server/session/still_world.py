@@ -97,12 +97,15 @@ class StillWorld:
         for name, value in values.items():
             getattr(columns, name)[actor.row] = value
 
-    def steer(self, actor_id: int, share: float, rolled_m: float) -> None:
-        """Turn the wheels of a vehicle: share of the full lock, and the way they rolled."""
+    def roll(self, actor_id: int, way_m: float) -> None:
+        """Set how far an actor came along its own axis, which turns wheels and moves legs."""
+        self._world.set_rolled_m(self._world.actor(actor_id).row, way_m)
+
+    def steer(self, actor_id: int, share: float) -> None:
+        """Turn the front wheels of a vehicle by a share of the full lock."""
         actor = self._world.actor(actor_id)
         gain = float(self._world.model(actor)["steer_gain_rad"][0])
         self._world.columns.wheel_angle[actor.row] = share * gain
-        self._world.set_rolled_m(actor.row, rolled_m)
 
     def show_pose(self, actor_id: int, pose: FloatArray | None) -> None:
         """Show a pose (bones, 7) of a person in place of the animation; None: the animation."""

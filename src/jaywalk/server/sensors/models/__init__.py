@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.server.sensors._mesh import Look
+from jaywalk.server.sensors.models.animals import animal_look
 from jaywalk.server.sensors.models.props import prop_look
 from jaywalk.server.sensors.models.scenery import street_look
 from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
@@ -24,6 +25,7 @@ _ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = (
     vehicle_look,
     signal_look,
     prop_look,
+    animal_look,
 )
 _SCENERY: Final[tuple[Callable[[np.void, int], Look | None], ...]] = (
     parked_car_look,
