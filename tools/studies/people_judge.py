@@ -1,11 +1,10 @@
-"""Can a small classifier see in our camera's pictures what people do?
+"""Can a small network see in our cameras' pictures what people do?
 
-Crops of 64 x 128 pixels of people on empty roads, 13 to 17 m away (or another range), in poses of
-the everyday library with gaze and held things. Four questions: does the person look at the camera,
-hold a phone, is it a child, does it start to walk? A support vector machine on histograms of
-gradients and colours is trained on some blueprints and judged on people of the other ones.
+Four questions to crops of 64 x 128 pixels, 13 to 17 m away or in another range: does the person
+look at the camera, hold a phone, is it a child, does it start to walk? The network is trained on
+people of some blueprints and judged on those of the others. It needs torch.
 
-    python -m studies.people_judge --scenes 60 --json people-judge.json --sheet crops.png
+    python -m studies.people_judge --scenes 100 --json people-judge.json --sheet crops.png
 
 from ``tools/``.
 """
@@ -14,331 +13,110 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib.image
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
-from jaywalk.actors.posed.repertoire import Repertoire, Use, read_repertoire
-from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
-from jaywalk.core.walker_attributes import CARRIES
-from jaywalk.motion import everyday_library
-from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, rig_for_walker
-from jaywalk.motion.library.reading import MotionLibrary
-from jaywalk.motion.playback.holding import arm_tables, hold_things, holds_of
-from jaywalk.motion.playback.overlay import MOST_RAD, bend_trunks, stoop_rad, turn_heads
-from jaywalk.motion.retarget import DRIVEN, RigClip
-from jaywalk.server.encoding.codec import DIALECTS
-from jaywalk.server.sensors._readings import ImageReading
-from jaywalk.server.sensors._rig import make_sensor
-from jaywalk.server.session._simulation import Simulation
-from jaywalk.server.session._world_view import WorldView
-from jaywalk.server.world._tables import Actor, SpawnError
-from jaywalk.server.world.blueprints import find, library
-from jaywalk.town.ground import surface_height
-from studies.single_objects import WEATHER, _simulation, clear_spots
+from jaywalk.forecasting.torch_needed import torch
+from studies.people_crops import (
+    CROP,
+    QUESTIONS,
+    Crop,
+    load_crops,
+    render,
+    save_crops,
+    save_sheet,
+)
 
-CROP: Final = (128, 64)  # rows, columns
-QUESTIONS: Final = ("looks", "phone", "child", "starts", "starts early")
-_TOWN: Final = "Harbour"
-_WIDTH_PX: Final = 1280
-_HEIGHT_PX: Final = 540
-_FOCAL_PX: Final = 960.0  # that of 1920 pixels and 90 degrees
-_SLOTS_M: Final = (-7.2, -4.8, -2.4, 0.0, 2.4, 4.8, 7.2)
-_SHOTS: Final = 4  # pictures of the same people, in other poses
-_EYE_M: Final = 1.5
 _HELD_OUT: Final = 0.35  # of the blueprints
-_LEAST_SEEN: Final = 0.95  # of the height, with margins
 
 
-@dataclass(frozen=True, kw_only=True)
-class Crop:
-    """A person as seen, with the answers."""
-
-    blueprint: str
-    pixels: NDArray[np.uint8]
-    earlier: NDArray[np.uint8]  # 0.25 s before
-    answers: dict[str, bool | None]
-
-
-class _Person:
-    """A walker in the scene and what it may show."""
-
-    def __init__(self, simulation: Simulation, blueprint: str, carries: str, place: Any) -> None:
-        item = find(blueprint)
-        self.age = str(item.value("age"))
-        self.child = self.age == "child"
-        self.phone = "phone" in carries
-        self.rig: Rig = rig_for_walker({n: item.value(n) for n in ("gender", "age")})
-        self.carries = carries
-        self.blueprint = blueprint
-        values = {CARRIES: carries}
-        self.actor: Actor = simulation.spawn(DIALECTS["0.9.16"], blueprint, values, place)
-
-    def pose(self, clip: RigClip, frame: int, gaze: tuple[float, float]) -> FloatArray:
-        """All bones in a frame of a clip, with stoop, gaze and held things."""
-        turns = clip.turns[frame : frame + 1].copy()
-        bend_trunks(turns, np.array([stoop_rad(self.age, self.blueprint)]))
-        turn_heads(turns, np.array([gaze]))
-        hips = clip.hips_m[frame : frame + 1].copy()
-        rigs = np.array([RIG_NAMES.index(self.rig.name)], np.int64)
-        holds = holds_of([(self.rig.name, self.carries)])
-        hold_things(turns, hips, rigs, arm_tables(), holds)
-        local = np.array(self.rig.rest_local)
-        local[[self.rig.bone_index[name] for name in DRIVEN], 3:] = turns[0]
-        local[self.rig.bone_index["crl_hips__C"], :3] = hips[0]
-        return local
+def _network() -> Any:
+    """A small network: four steps of convolution, then one output a question."""
+    nn = torch.nn
+    layers: list[Any] = []
+    before = 6
+    for after, stride in ((24, 2), (32, 2), (48, 2), (64, 2)):
+        layers += [nn.Conv2d(before, after, 3, stride, 1), nn.BatchNorm2d(after), nn.ReLU()]
+        layers += [nn.Conv2d(after, after, 3, 1, 1), nn.BatchNorm2d(after), nn.ReLU()]
+        before = after
+    flat = before * (CROP[0] // 16) * (CROP[1] // 16)
+    return nn.Sequential(
+        *layers, nn.Flatten(), nn.Dropout(0.4), nn.Linear(flat, 64), nn.ReLU(), nn.Linear(64, 5)
+    )
 
 
-def first_step(clip: RigClip) -> int:
-    """Frame in which the first foot lands ahead: the step is done."""
-    joints = clip.joints_m()
-    feet = joints[:, [_toe(clip.rig, side) for side in "LR"], :2]
-    speed = np.linalg.norm(np.gradient(feet, axis=0), axis=-1) * clip.rate_hz
-    moved = np.linalg.norm(feet - feet[0], axis=-1)
-    landed = (moved > 0.2) & (speed < 0.4)
-    return int(np.argmax(landed.any(axis=1))) if landed.any() else -1
+def _varied(images: Any, generator: Any) -> Any:
+    """Mirror images, shifts of up to four pixels, and other exposures."""
+    count = len(images)
+    flip = torch.rand(count, generator=generator) < 0.5
+    images = torch.where(flip[:, None, None, None], images.flip(3), images)
+    shift = torch.randint(-4, 5, (2,), generator=generator).tolist()
+    images = torch.roll(images, shift, (2, 3))
+    gain = 1.0 + 0.2 * torch.randn(count, 1, 1, 1, generator=generator)
+    return images * gain
 
 
-def lift_off(clip: RigClip) -> int:
-    """Frame in which the first foot begins to move ahead."""
-    joints = clip.joints_m()
-    feet = joints[:, [_toe(clip.rig, side) for side in "LR"], :2]
-    away = np.linalg.norm(feet - feet[0], axis=-1).max(axis=1)
-    return int(np.argmax(away > 0.05)) if (away > 0.05).any() else -1
+def judge(crops: Sequence[Crop], epochs: int) -> dict[str, Any]:
+    """Areas under the curve on people of blueprints that were not trained on.
 
-
-def _toe(rig: str, side: str) -> int:
-    from jaywalk.motion.carla_rigs import load_rig
-
-    return load_rig(rig).bone_index[f"crl_toe__{side}"]
-
-
-class _Studio:
-    """Scenes of one town with one camera."""
-
-    def __init__(self, near_m: float, far_m: float) -> None:
-        self.motions: MotionLibrary = everyday_library()
-        self.repertoire: Repertoire = read_repertoire(self.motions)
-        self.simulation = _simulation(_TOWN)
-        self.view = WorldView(self.simulation.world)
-        self.near_m, self.far_m = near_m, far_m
-        fov = math.degrees(2.0 * math.atan(0.5 * _WIDTH_PX / _FOCAL_PX))
-        lens = {"image_size_x": str(_WIDTH_PX), "image_size_y": str(_HEIGHT_PX), "fov": str(fov)}
-        self.rgb = make_sensor("sensor.camera.rgb", lens, 0, 0)
-        self.instances = make_sensor("sensor.camera.instance_segmentation", lens, 0, 0)
-
-    def shoot(self, eye: Any, yaw_deg: float) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Colours and actor numbers of a picture."""
-        simulation = self.simulation
-        pose = (eye, (0.0, yaw_deg, 0.0))
-        camera = simulation.spawn(DIALECTS["0.9.16"], "sensor.camera.rgb", {}, pose)
-        try:
-            scene = self.view.scene(WEATHER["day"])
-            images = []
-            for sensor in (self.rgb, self.instances):
-                (reading,) = sensor.measure(scene, camera.row, 1, 0.0, 0.05)
-                assert isinstance(reading, ImageReading)
-                images.append(reading.pixels)
-        finally:
-            simulation.destroy(camera.id)
-        number = images[1][..., 1].astype(np.int64) + 256 * images[1][..., 0].astype(np.int64)
-        return images[0][..., :3], number
-
-    def scene(self, number: int, blueprints: Sequence[str]) -> list[Crop]:
-        """All crops of one group of people."""
-        random = stream(0, "people-judge", number)
-        spots = clear_spots(_TOWN)
-        world = self.simulation.world
-        (x, y, z), (_, yaw_deg, _) = world.spawn_points[spots[number % len(spots)]]
-        z = surface_height(world.town.ground, x, y, z)
-        turn = math.radians(yaw_deg)
-        eye = (x, y, z + _EYE_M)
-        people: list[_Person] = []
-        places = []
-        for slot in _SLOTS_M:
-            ahead = float(random.uniform(self.near_m, self.far_m))
-            aside = slot * ahead / 15.0
-            px = x + ahead * math.cos(turn) - aside * math.sin(turn)
-            py = y + ahead * math.sin(turn) + aside * math.cos(turn)
-            blueprint = blueprints[int(random.integers(len(blueprints)))]
-            half = find(blueprint).body.half_extents_m[2]
-            pz = surface_height(world.town.ground, px, py, z) + half
-            carries = ("call phone", "phone", "", "")[int(random.integers(4))]
-            try:
-                where = ((px, py, pz), (0.0, 0.0, 0.0))
-                people.append(_Person(self.simulation, blueprint, carries, where))
-            except SpawnError:
-                continue
-            places.append((px, py))
-        crops: list[Crop] = []
-        try:
-            for _ in range(_SHOTS):
-                crops += self._shot(people, places, eye, yaw_deg, random)
-        finally:
-            for person in people:
-                self.simulation.destroy(person.actor.id)
-        return crops
-
-    def _shot(
-        self,
-        people: Sequence[_Person],
-        places: Sequence[tuple[float, float]],
-        eye: Any,
-        yaw_deg: float,
-        random: np.random.Generator,
-    ) -> list[Crop]:
-        world = self.simulation.world
-        played = []
-        for person, (px, py) in zip(people, places, strict=True):
-            to_eye = math.atan2(eye[1] - py, eye[0] - px)
-            # people about to cross: the camera is on their left or right
-            side = 1.0 if random.random() < 0.5 else -1.0
-            away = side * math.radians(float(random.uniform(35.0, 100.0)))
-            heading = to_eye + away
-            looks = bool(random.random() < 0.5)
-            ahead = math.radians(float(random.normal(0.0, 12.0)))
-            yaw = float(np.clip(-away, -MOST_RAD, MOST_RAD)) if looks else ahead
-            pitch = -0.5 if person.phone and not looks and "call" not in person.carries else 0.0
-            clip, frame, early, answers = self._choose(person, random)
-            answers |= {"looks": looks, "phone": person.phone, "child": person.child}
-            world.columns.table[person.actor.row]["yaw"] = math.degrees(heading)
-            played.append((clip, frame, early, (yaw, pitch), answers))
-        images = []
-        for earlier in (True, False):
-            for person, now in zip(people, played, strict=True):
-                pose = person.pose(now[0], now[2] if earlier else now[1], now[3])
-                world.people.show(person.actor.id, pose)
-            images.append(self.shoot(eye, yaw_deg))
-        crops = []
-        for person, now in zip(people, played, strict=True):
-            box = _box(images[1][1], person.actor.id)
-            row = world.columns.table[person.actor.row]
-            away = math.hypot(row["x"] - eye[0], row["y"] - eye[1])
-            if box is None or box[2] < _LEAST_SEEN * _FOCAL_PX * person.rig.height_m / away:
-                continue  # behind a pole, or cut by the edge of the picture
-            cut = [_crop(picture, box) for picture, _ in images]
-            crops.append(
-                Crop(blueprint=person.blueprint, pixels=cut[1], earlier=cut[0], answers=now[4])
-            )
-        return crops
-
-    def _choose(
-        self, person: _Person, random: np.random.Generator
-    ) -> tuple[RigClip, int, int, dict[str, bool | None]]:
-        """A clip with a frame, the frame 0.25 s before, and what it says about starting."""
-        starts = self.repertoire.moves_of("start", person.child)
-        kind = int(random.integers(4))
-        answers: dict[str, bool | None] = {"starts": None, "starts early": None}
-        if kind < 2 and starts:
-            clip = self._clip(_any(starts, random), person)
-            marks = (first_step(clip), lift_off(clip))
-            back = round(0.5 * clip.rate_hz)
-            frame = marks[kind] - back
-            if marks[kind] > 0 and frame >= 0:
-                answers["starts" if kind == 0 else "starts early"] = True
-                return clip, frame, max(frame - round(0.25 * clip.rate_hz), 0), answers
-        idles = self.repertoire.fitting(self.repertoire.idle, person.child)
-        clip = self._clip(_any(idles, random), person)
-        frame = int(random.integers(6, len(clip.turns)))
-        answers |= {"starts": False, "starts early": False}
-        return clip, frame, frame - round(0.25 * clip.rate_hz), answers
-
-    def _clip(self, use: Use, person: _Person) -> RigClip:
-        return self.motions.on_rig(use.name, person.rig.name)
-
-
-def _any(uses: Sequence[Use], random: np.random.Generator) -> Use:
-    return uses[int(random.integers(len(uses)))]
-
-
-def _box(numbers: NDArray[np.int64], actor_id: int) -> tuple[int, int, int, int] | None:
-    rows, columns = np.nonzero(numbers == actor_id & 0xFFFF)
-    if len(rows) < 40:
-        return None
-    top, bottom = int(rows.min()), int(rows.max()) + 1
-    middle = 0.5 * (columns.min() + columns.max() + 1)
-    height = round(1.12 * (bottom - top))
-    first = round(0.5 * (top + bottom - height))
-    left = round(middle - 0.25 * height)
-    return first, left, height, max(round(0.5 * height), 1)
-
-
-def _crop(picture: NDArray[np.uint8], box: tuple[int, int, int, int]) -> NDArray[np.uint8]:
-    """The box scaled to 64 x 128 pixels, bilinearly; beyond the picture its edge."""
-    top, left, height, width = box
-    v = top + (np.arange(CROP[0]) + 0.5) * height / CROP[0] - 0.5
-    u = left + (np.arange(CROP[1]) + 0.5) * width / CROP[1] - 0.5
-    v = np.clip(v, 0.0, picture.shape[0] - 1.001)
-    u = np.clip(u, 0.0, picture.shape[1] - 1.001)
-    i, j = v.astype(int), u.astype(int)
-    a, b = (v - i)[:, None, None], (u - j)[None, :, None]
-    p = picture.astype(np.float64)
-    out = (1 - a) * ((1 - b) * p[np.ix_(i, j)] + b * p[np.ix_(i, j + 1)])
-    out += a * ((1 - b) * p[np.ix_(i + 1, j)] + b * p[np.ix_(i + 1, j + 1)])
-    return np.asarray(np.rint(out), np.uint8)
-
-
-def features_of(pixels: NDArray[np.uint8]) -> FloatArray:
-    """Histograms of gradients in cells of 8 x 8, and mean colours in cells of 4 x 4 above."""
-    grey = pixels.astype(np.float64).mean(axis=2)
-    dy, dx = np.gradient(grey)
-    size, angle = np.hypot(dx, dy), np.mod(np.arctan2(dy, dx), math.pi)
-    cells = np.zeros((CROP[0] // 8, CROP[1] // 8, 8))
-    bins = np.minimum((angle / math.pi * 8).astype(int), 7)
-    for k in range(8):
-        part = np.where(bins == k, size, 0.0)
-        cells[..., k] = part.reshape(CROP[0] // 8, 8, CROP[1] // 8, 8).sum(axis=(1, 3))
-    cells /= np.linalg.norm(cells, axis=2, keepdims=True) + 20.0
-    head = pixels[:40, 12:52].astype(np.float64) / 255.0  # head and shoulders
-    small = head.reshape(10, 4, 10, 4, 3).mean(axis=(1, 3))
-    rest = pixels.astype(np.float64).reshape(16, 8, 8, 8, 3).mean(axis=(1, 3)) / 255.0
-    return np.concatenate([cells.ravel(), 2.0 * small.ravel(), rest.ravel()])
-
-
-def judge(crops: Sequence[Crop], seed: int = 0) -> dict[str, Any]:
-    """Areas under the curve on people of blueprints that were not trained on."""
-    names = sorted({crop.blueprint for crop in crops})
-    order = stream(seed, "people-judge-split").permutation(len(names))
-    held = {names[k] for k in order[: round(_HELD_OUT * len(names))]}
-    now = np.array([features_of(crop.pixels) for crop in crops])
-    before = np.array([features_of(crop.earlier) for crop in crops])
-    out: dict[str, Any] = {}
-    for question in QUESTIONS:
-        given = np.array([crop.answers[question] is not None for crop in crops])
-        truth = np.array([bool(crop.answers[question]) for crop in crops])
-        test = np.array([crop.blueprint in held for crop in crops]) & given
-        train = given & ~test
-        rows = np.concatenate([now, now - before], 1) if "starts" in question else now
-        model = make_pipeline(StandardScaler(), SVC(C=3.0, class_weight="balanced"))
-        model.fit(rows[train], truth[train])
-        score = model.decision_function(rows[test])
-        out[question] = {
-            "auc": float(roc_auc_score(truth[test], score)),
-            "train": int(train.sum()),
-            "test": int(test.sum()),
-            "share": float(truth[test].mean()),
+    Children are few, so blueprints of children and of adults are split apart.
+    """
+    torch.manual_seed(1)
+    generator = torch.Generator().manual_seed(1)
+    names: dict[bool, set[str]] = {False: set(), True: set()}
+    for crop in crops:
+        names[bool(crop.answers["child"])].add(crop.blueprint)
+    held: set[str] = set()
+    for child, group in names.items():
+        order = stream(0, "people-judge-split", int(child)).permutation(len(group))
+        held |= {sorted(group)[k] for k in order[: round(_HELD_OUT * len(group))]}
+    pixels = np.stack([np.concatenate([c.pixels, c.pixels], axis=2) for c in crops])
+    pixels = pixels.astype(np.float32) / 128.0 - 1.0
+    earlier = np.stack([crop.earlier for crop in crops]).astype(np.float32) / 128.0 - 1.0
+    pixels[..., 3:] = 4.0 * (pixels[..., :3] - earlier)  # what has moved
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous()
+    rows = [[crop.answers[q] for q in QUESTIONS] for crop in crops]
+    known = torch.tensor([[a is not None for a in row] for row in rows])
+    truth = torch.tensor([[float(bool(a)) for a in row] for row in rows])
+    test = np.array([crop.blueprint in held for crop in crops])
+    train = np.flatnonzero(~test)
+    network = _network()
+    optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=0.02)
+    steps = epochs * (len(train) // 64 + 1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
+    loss_of = torch.nn.BCEWithLogitsLoss(reduction="none")
+    for _ in range(epochs):
+        network.train()
+        for part in torch.randperm(len(train), generator=generator).split(64):
+            chosen = train[part.numpy()]
+            out = network(_varied(images[chosen], generator))
+            weight = known[chosen].float()
+            loss = (loss_of(out, truth[chosen]) * weight).sum() / weight.sum()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+    network.eval()
+    with torch.no_grad():
+        both = [images[test], images[test].flip(3)]
+        score = sum(torch.cat([network(part) for part in one.split(128)]) for one in both)
+    result: dict[str, Any] = {}
+    for k, question in enumerate(QUESTIONS):
+        given = known[test][:, k].numpy()
+        answers = truth[test][:, k].numpy()[given]
+        result[question] = {
+            "auc": float(roc_auc_score(answers, score[:, k].numpy()[given])),
+            "train": int(known[train][:, k].sum()),
+            "test": int(given.sum()),
+            "share": float(answers.mean()),
         }
-    return out
-
-
-def _sheet(crops: Sequence[Crop], path: Path) -> None:
-    rows = []
-    for first in range(0, min(len(crops), 96), 16):
-        row = [crop.pixels for crop in crops[first : first + 16]]
-        rows.append(np.concatenate(row + [row[0] * 0] * (16 - len(row)), axis=1))
-    matplotlib.image.imsave(path, np.concatenate(rows)[..., ::-1])
+    return result
 
 
 def main() -> None:
@@ -347,22 +125,20 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=60, help="groups of up to seven people")
     parser.add_argument("--near", type=float, default=13.0, help="m")
     parser.add_argument("--far", type=float, default=17.0, help="m")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--crops", type=Path, help="file of crops, written unless it exists")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sheet", type=Path, help="picture of some crops")
     given = parser.parse_args()
-    studio = _Studio(given.near, given.far)
-    everybody = sorted(
-        item.id for item in library("0.9.16") if item.id.startswith("walker.pedestrian.")
-    )
-    children = [name for name in everybody if find(name).value("age") == "child"]
-    adults = [name for name in everybody if name not in children]
-    mixed = [*adults, *children * max(1, round(0.5 * len(adults) / max(len(children), 1)))]
-    crops: list[Crop] = []
-    for number in range(given.scenes):
-        crops += studio.scene(number, mixed)
+    if given.crops and given.crops.exists():
+        crops = load_crops(given.crops)
+    else:
+        crops = render(given.scenes, given.near, given.far)
+        if given.crops:
+            save_crops(crops, given.crops)
     if given.sheet:
-        _sheet(crops, given.sheet)
-    result = judge(crops)
+        save_sheet(crops, given.sheet)
+    result = judge(crops, given.epochs)
     for question, row in result.items():
         sys.stdout.write(f"{question:14} AUC {row['auc']:.3f}  ({row['train']}/{row['test']})\n")
     if given.json:

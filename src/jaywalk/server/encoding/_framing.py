@@ -126,6 +126,86 @@ def _scan(
             return _COMPLETE if state[_AT] <= end else _INCOMPLETE
 
 
+class PackedList:
+    """A list that was received and is decoded only when somebody needs it.
+
+    Bones of a person are 700 values, and most of them are replaced before a sensor looks.
+    """
+
+    __slots__ = ("_count", "_data")
+
+    def __init__(self, data: bytes, count: int) -> None:
+        """Keep a list.
+
+        Args:
+            data: Its encoding.
+            count: Its number of elements.
+        """
+        self._data, self._count = data, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def decoded(self) -> list[Any]:
+        """Return the list.
+
+        Raises:
+            FramingError: Its bytes cannot be decoded.
+        """
+        values: list[Any] = _decoded(memoryview(self._data))
+        return values
+
+
+#: Encoded name of the method whose last argument stays packed: a list of one list.
+_LATE: Final = msgpack.packb("set_bones_transform")
+_ID_BYTES: Final = {0xCC: 2, 0xCD: 3, 0xCE: 5}
+
+
+def _late_name_at(data: bytearray, begin: int) -> int:
+    """Place behind the name if a request to the late method begins at a place; else 0."""
+    if len(data) < begin + 4 or data[begin] != 0x94 or data[begin + 1] != 0:
+        return 0
+    name = begin + 2 + (1 if data[begin + 2] < 0x80 else _ID_BYTES.get(data[begin + 2], 99))
+    end = name + len(_LATE)
+    return end if data[name:end] == _LATE else 0
+
+
+@kernel
+def _late_places(data: NDArray[np.uint8], at: int) -> tuple[int, int, int]:
+    """Places behind metadata and actor id of plain arguments, and elements of the bones; 0: others.
+
+    The arguments are an array of metadata (one plain value in an array), an id, and a list in a
+    list.
+    """
+    end = len(data)
+    if at + 3 >= end or data[at] != 0x93 or data[at + 1] != 0x91:
+        return 0, 0, 0
+    size, elements, _ = _value_at(data, at + 2, end)
+    actor = at + 2 + size
+    if size <= 0 or elements or actor >= end:
+        return 0, 0, 0
+    size, elements, _ = _value_at(data, actor, end)
+    bones = actor + size
+    if size <= 0 or elements or bones + 1 >= end or data[bones] != 0x91:
+        return 0, 0, 0
+    first = data[bones + 1]
+    if not (0x90 <= first <= 0x9F or first == 0xDC or first == 0xDD):
+        return 0, 0, 0
+    _, elements, _ = _value_at(data, bones + 1, end)
+    return actor, bones + 1, elements
+
+
+def _late_message(part: bytes, name_end: int) -> Any:
+    """A request to the late method with its list packed, or decoded if it is of another form."""
+    actor, bones, count = _late_places(np.frombuffer(part, np.uint8), name_end)
+    if not actor:
+        return _decoded(memoryview(part))
+    head = msgpack.unpackb(b"\x92" + part[1 : name_end - len(_LATE)])
+    meta, actor_id = msgpack.unpackb(b"\x92" + part[name_end + 1 : bones - 1], raw=False)
+    packed = PackedList(part[bones:], count)
+    return [head[0], head[1], "set_bones_transform", [meta, actor_id, [packed]]]
+
+
 class Inbox:
     """Buffer of the received bytes of one connection that have not been decoded.
 
@@ -140,6 +220,8 @@ class Inbox:
         self._ended = False  # scanned to its end, which has not come yet
         self._trimmed = 0  # bytes taken off the front since the quick decoder began
         self._quick: Any = None  # made for the first bytes: it takes 40 kB
+        self._late_end = 0  # behind the name in a late message that is being skipped
+        self._is_partial = False  # the quick decoder has begun to decode a message
 
     def __len__(self) -> int:
         return len(self._data) - self._begin
@@ -152,12 +234,13 @@ class Inbox:
             self._begin = 0
         if self._quick is None and not self._data:
             self._quick, self._trimmed = _quick_decoder(), 0
+            self._late_end, self._is_partial = 0, False
         self._data += data
         if self._quick is not None:
             if len(self._data) <= _LITTLE_BYTES:
                 self._quick.feed(data)
             else:
-                self._quick = None
+                self._quick, self._late_end = None, 0
 
     def next(self) -> Any:
         """Return the next message, or :data:`NOTHING` if it is not complete yet.
@@ -167,14 +250,29 @@ class Inbox:
         """
         if self._quick is not None:
             try:
-                message = next(self._quick, NOTHING)
+                if not self._late_end and not self._is_partial:
+                    end = _late_name_at(self._data, self._begin)
+                    self._late_end = end - self._begin if end else 0
+                message = self._skipped() if self._late_end else next(self._quick, NOTHING)
             except Exception:  # the scanner finds out what is wrong, if anything is
-                self._quick = None
+                self._quick, self._late_end = None, 0
             else:
+                self._is_partial = message is NOTHING and not self._late_end and len(self) > 0
                 if message is not NOTHING:
                     self._begin = self._quick.tell() - self._trimmed
                 return message
         return self._scanned()
+
+    def _skipped(self) -> Any:
+        """Return the next message, one to the late method, without decoding its list."""
+        try:
+            self._quick.skip()
+        except msgpack.OutOfData:
+            return NOTHING
+        end = self._quick.tell() - self._trimmed
+        part, name_end = bytes(self._data[self._begin : end]), self._late_end
+        self._late_end = 0
+        return _late_message(part, name_end)
 
     def _scanned(self) -> Any:
         if not len(self) or (self._ended and self._state[_AT] > len(self)):
@@ -189,8 +287,12 @@ class Inbox:
             if scanned == _INCOMPLETE:
                 return NOTHING
         end = self._begin + int(self._state[_AT])
+        name_end = _late_name_at(self._data, self._begin)
         with memoryview(self._data) as whole, whole[self._begin : end] as part:
-            message = _decoded(part)
+            if name_end:
+                message = _late_message(bytes(part), name_end - self._begin)
+            else:
+                message = _decoded(part)
         if end > _LITTLE_BYTES:  # release the memory now: it is no longer counted
             del self._data[:end]
             self._begin = 0
@@ -222,5 +324,7 @@ def _decoded(part: memoryview) -> Any:
 def warm_up() -> None:
     """Compile the scanner, so that no client waits for it."""
     inbox = Inbox()
+    inbox.feed(msgpack.packb([0, 1, "set_bones_transform", [[False], 1, [[]]]]))
+    inbox.next()
     inbox.feed(msgpack.packb([0, 1, "version", [[False], b"\0" * _LITTLE_BYTES]]))
     inbox.next()

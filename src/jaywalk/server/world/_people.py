@@ -92,6 +92,9 @@ class WalkerBodies:
             person.override.capture(self._animated(person, columns, time_s))
         if len(bones) >= len(person.rig.bones):
             person.pending.clear()
+        elif not isinstance(bones, list | tuple):  # packed: its names are needed now
+            self.set_bones(actor_id, bones.decoded(), columns, time_s)
+            return
         elif person.pending and _names(person.pending[-1]) == _names(bones):
             person.pending.pop()  # a player that names the same bones on every tick
         person.pending.append(bones)
@@ -132,6 +135,8 @@ class WalkerBodies:
     def _decode(person: WalkerBody) -> None:
         for bones in person.pending:
             try:
+                if not isinstance(bones, list | tuple):
+                    bones = bones.decoded()
                 base = person.override.snapshot
                 person.override.set_bones(
                     person.rig, person.rig.rest_local if base is None else base, bones

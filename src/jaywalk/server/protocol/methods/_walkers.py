@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from jaywalk.server.encoding._framing import PackedList
 from jaywalk.server.encoding._structs import encode_bones
-from jaywalk.server.encoding.codec import array, boolean, number, vector
+from jaywalk.server.encoding.codec import ARRAY_LIMIT, array, boolean, number, vector
 from jaywalk.server.protocol.rpc import RpcContext, rpc
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ def apply_control(context: RpcContext, actor_id: Any, control: Any) -> None:
 def set_bones(context: RpcContext, actor_id: Any, bones: Any) -> None:
     """Pose the named bones relative to their parents; the nested list holds (name, transform)."""
     # Decoding 60 bones for 30 people costs more than the whole step: it waits until someone looks.
-    context.world.set_bones(context.walker(actor_id), array(array(bones, 1)[0]))
+    listed = array(bones, 1)[0]
+    packed = isinstance(listed, PackedList) and len(listed) <= ARRAY_LIMIT
+    if isinstance(listed, PackedList) and not packed:
+        listed = listed.decoded()
+    context.world.set_bones(context.walker(actor_id), listed if packed else array(listed))
 
 
 @rpc("get_bones_transform")
