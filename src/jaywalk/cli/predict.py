@@ -197,7 +197,13 @@ def plugged_models(names: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 def open_data(data: Path, format_name: str, source: str) -> Any:
     """A dataset, or the part of it that comes from one source."""
     from jaywalk.datasets.formats import open_trajectories
+    from jaywalk.record.run import RunFolder
 
+    if RunFolder(data).config_file.exists():
+        raise UsageError(
+            f"'{data}' is a run, expected data. Run 'jaywalk predict export {data} --out people', "
+            "then give the folder people."
+        )
     table = open_trajectories(data, format_name)
     if not source:
         return table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaywalk.cli.output import AsValue, finish, print_json, say
+from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from jaywalk.rendering.driver_view import DriverViews
@@ -55,6 +56,8 @@ def report(
     from jaywalk.report.scored_runs import choose_protocol, score_folders
     from jaywalk.report.svg import claim
 
+    if output.is_dir():
+        raise UsageError(f"--out is the folder '{output}', expected a file, .html.")
     choice = choose_protocol(runs, protocol)
     scored = score_folders(runs, choice.protocol)
     claim(output)

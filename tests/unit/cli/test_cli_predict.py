@@ -182,6 +182,12 @@ def test_training_and_resuming(clips, tmp_path):
         run("train", clips, "--out", tmp_path, "--state", 16, "--width", 8)
 
 
+def test_a_run_is_no_data(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"is a run, expected data.*predict export"):
+        run("eval", tmp_path)
+
+
 def test_wrong_words_are_named(clips, tmp_path):
     with pytest.raises(UsageError, match="no source 'citr'; it has dut"):
         run("gap", clips, "--source", "citr")

@@ -362,6 +362,14 @@ def test_the_command_writes_the_page(runs, tmp_path, monkeypatch):
     assert "<title>A &amp; B</title>" in out.read_text(encoding="utf-8")
 
 
+def test_a_folder_is_refused_before_the_work(tmp_path):
+    app = typer.Typer()
+    app.command()(report)
+    result = CliRunner().invoke(app, [str(tmp_path / "absent"), "-o", str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert "expected a file" in str(result.exception)
+
+
 def test_nothing_but_our_own_script_and_style_may_run():
     """The policy names both by the hash of what stands in the page."""
     page = build_page([ScoredRun(score=run(card("<script>alert(1)</script>")))])
