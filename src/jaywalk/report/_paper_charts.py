@@ -21,9 +21,9 @@ _ROW_IN: Final = 0.17
 
 def new_figure(width_in: float, height_in: float) -> Figure:
     """An empty figure."""
-    from matplotlib.figure import Figure
+    from jaywalk.report.notebook_figure import NotebookFigure
 
-    return Figure(figsize=(width_in, height_in), layout="constrained")
+    return NotebookFigure(figsize=(width_in, height_in), layout="constrained")
 
 
 def draw_chart(figure: FigureOfRuns, width_in: float) -> Figure:

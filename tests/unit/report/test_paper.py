@@ -1,5 +1,6 @@
 """Figures for publications: numbers, formats, palette, and errors that say what is missing."""
 
+import io
 import itertools
 import json
 import math
@@ -9,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from contrast import contrast, linear
+from PIL import Image
 from score_cards import card, run
 from street_episode import write_street
 from typer.testing import CliRunner
@@ -140,6 +142,13 @@ def test_the_same_figure_gives_the_same_file(scored, tmp_path):
     assert b"/Type3" not in (tmp_path / "a.pdf").read_bytes()  # real fonts, as publishers ask
     with pytest.raises(UsageError, match=r"expected \.pdf, \.svg, \.png"):
         save_figure(draw_figure("scores", scored), tmp_path / "a.gif")
+
+
+def test_a_notebook_shows_a_figure_as_a_picture(scored):
+    picture = draw_figure("scores", scored)._repr_png_()
+    with Image.open(io.BytesIO(picture)) as image:
+        assert image.format == "PNG"
+        assert image.width > 400
 
 
 def test_the_command_lists_and_writes(folders, tmp_path):
