@@ -191,7 +191,7 @@ def check_sensor_file(
     inside = np.abs((points @ turn.T + shift - centre) @ axes)
     half = 0.5 * np.array([cube["size"][axis] for axis in "xyz"])
     on_van = (inside <= half + 0.05).all(axis=1)
-    assert on_van.sum() > 8  # the scan meets the van where its box is,
+    assert on_van.sum() > 5  # the scan meets the van where its box is,
     deep = (inside <= half - 0.6).all(axis=1)
     assert deep.sum() < 0.2 * on_van.sum()  # and its surface, not its middle
 

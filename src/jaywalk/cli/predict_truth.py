@@ -102,7 +102,8 @@ def truth(
         return
     _print(scores, level)
     finish(
-        [f"table: {out}", f"scores: {out.with_suffix('.json')}"], f"jaywalk predict export {run}"
+        [f"table: {out}", f"scores: {out.with_suffix('.json')}"],
+        f"jaywalk predict export {run} --out people",
     )
 
 

@@ -164,6 +164,14 @@ def test_the_color_of_the_blueprint_paints_the_body(world):
     assert red.sum() > 800
 
 
+def lit_by(world, name, yaw, flag):
+    """Pixels of the vehicle that a lamp brightens; lamps also light the road around it."""
+    tag = picture(world, name, yaw, kind="instance_segmentation")[..., 0]
+    vehicle = (tag >= SemanticTag.CAR) & (tag <= SemanticTag.BICYCLE)
+    change = picture(world, name, yaw, int(flag)) - picture(world, name, yaw)
+    return vehicle & (np.abs(change).max(axis=2) > 60)
+
+
 @pytest.mark.parametrize(
     ("flag", "lamp", "yaw"),
     [
@@ -177,16 +185,11 @@ def test_the_color_of_the_blueprint_paints_the_body(world):
     "name", [CAR, "vehicle.jeep.wrangler_rubicon", "vehicle.mercedes.sprinter"]
 )
 def test_a_lamp_shines_at_night_on_both_sides_of_its_end(world, name, flag, lamp, yaw):
-    dark = picture(world, name, yaw)
-    changed = np.abs(picture(world, name, yaw, int(flag)) - dark).max(axis=2) > 60
-    columns = np.nonzero(changed)[1]
+    columns = np.nonzero(lit_by(world, name, yaw, flag))[1]
     assert (columns < 160).sum() > 3
     assert (columns >= 160).sum() == pytest.approx((columns < 160).sum(), rel=0.4, abs=6)
-    other = np.abs(
-        picture(world, name, math.pi - yaw, int(flag)) - picture(world, name, math.pi - yaw)
-    )
     if lamp in (Lamp.BRAKE, Lamp.REVERSE):  # the others are at both ends
-        assert (other.max(axis=2) > 60).sum() == 0
+        assert lit_by(world, name, math.pi - yaw, flag).sum() == 0
 
 
 @pytest.mark.parametrize(
@@ -195,11 +198,10 @@ def test_a_lamp_shines_at_night_on_both_sides_of_its_end(world, name, flag, lamp
 @pytest.mark.parametrize("yaw", [0.0, math.pi], ids=["back", "front"])
 @pytest.mark.parametrize("name", [CAR, "vehicle.volkswagen.t2"])
 def test_a_blinker_is_on_its_own_side(world, name, flag, side, yaw):
-    dark = picture(world, name, yaw)
-    changed = np.abs(picture(world, name, yaw, int(flag)) - dark).max(axis=2) > 60
-    columns = np.nonzero(changed)[1] - 159.5
+    columns = np.nonzero(lit_by(world, name, yaw, flag))[1] - 159.5
     assert columns.size > 4
-    assert (np.sign(columns) == (side if yaw == 0.0 else -side)).all()
+    # Some of its light falls on the middle of the body.
+    assert (np.sign(columns) == (side if yaw == 0.0 else -side)).mean() > 0.95
 
 
 def test_lamps_do_not_change_other_sensors(world):
