@@ -102,7 +102,12 @@ def _outline(thing: Any) -> tuple[float, float, float, float]:
 
 
 class CrowdView:
-    """Vehicles, props, other people and lights around people on foot."""
+    """Vehicles, props, other people and lights around people on foot.
+
+    Attributes:
+        vehicle_ids: Ids of the vehicles, in rising order; a new list when one comes or goes.
+        vehicle_roles: Their role names.
+    """
 
     def __init__(
         self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
@@ -120,7 +125,8 @@ class CrowdView:
         vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
         props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _STEP_M]
         own = set(self._own)
-        self._vehicle_ids = [actor.id for actor in vehicles]
+        self.vehicle_ids = [actor.id for actor in vehicles]
+        self.vehicle_roles = [str(a.attributes.get("role_name", "")) for a in vehicles]
         self._other_ids = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
         boxes = [actor.bounding_box for actor in vehicles]
         self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
@@ -164,10 +170,14 @@ class CrowdView:
             things behind it (standing vehicles and tall props), and other people (p, 4).
         """
         self._look_around(snapshot)
+        ids = np.array(self.vehicle_ids, np.int64)
+        return ids, self._vehicles, self.hides(), self._other_people
+
+    def hides(self) -> FloatArray:
+        """Boxes (b, 6) of standing vehicles and tall props."""
         standing = np.hypot(self._vehicles[:, 6], self._vehicles[:, 7]) < _STANDING_MPS
         hides = np.concatenate([self._vehicles[standing, :6], self._props[self._tall]])
-        ids = np.array(self._vehicle_ids, np.int64)
-        return ids, self._vehicles, np.ascontiguousarray(hides), self._other_people
+        return np.ascontiguousarray(hides)
 
     def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
         if len(snapshot) != self._count or not self._read_others(snapshot):
@@ -191,7 +201,7 @@ class CrowdView:
             people.x[:], people.y[:], people.z[:] = np.array(rows).T
 
     def _read_others(self, snapshot: carla.WorldSnapshot) -> bool:
-        vehicles = pose_rows(snapshot, self._vehicle_ids)
+        vehicles = pose_rows(snapshot, self.vehicle_ids)
         others = pose_rows(snapshot, self._other_ids)
         if vehicles is None or others is None:
             return False

@@ -67,8 +67,9 @@ class EpisodeActors:
 
     def reactions(self) -> Reacting | None:
         """What reacting people perceive and decide now; None: nobody reacts."""
-        parts = [self.posed.reactions()] if self.posed is not None else []
-        parts = [part for part in parts if part and len(part["ids"])]
+        who = [people for people in (self.posed, self.crowd) if people is not None]
+        parts = [part for part in (people.reactions() for people in who) if part]
+        parts = [part for part in parts if len(part["ids"])]
         if not parts:
             return None
         return Reacting(**{name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
@@ -172,7 +173,15 @@ def _spawn_people(
         clear += [(*person.a_m, _APART_M) for person in people.people]
         actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:
-        actors.crowd = Crowd(session.client, world, seed, STEP_S, network=walks, settings=settings)
+        actors.crowd = Crowd(
+            session.client,
+            world,
+            seed,
+            STEP_S,
+            network=walks,
+            settings=settings,
+            people_model=plan.people_model,
+        )
         actors.crowd.spawn(plan.item.people, route, clear)
 
 

@@ -39,7 +39,7 @@ MEMORY: Final = 8  # vehicles that a person remembers
 
 _SPEED_MEDIAN_MPS: Final = 1.31
 _SPEED_SIGMA: Final = math.log(1.69 / 1.02) / (2.0 * 1.6449)  # 5 to 95 % in DUT: 1.02 to 1.69
-_SENIOR_SPEED: Final = 0.8
+SENIOR_SPEED: Final = 0.8
 _CHILD_SPEED: Final = 0.95
 _PATIENCE_S: Final = (18.0, 0.5)
 _FIRST_LOOK_S: Final = (2.0, math.log(3.8 / 0.7) / (2.0 * 1.2816))
@@ -176,6 +176,10 @@ class Reactions(NamedTuple):
     follow: IntArray  # ALONE, HOLDS or GOES
     goes_s: FloatArray  # time at which a member follows; inf: not yet known; -1: decides alone
     keeps_path: BoolArray  # the path itself leads around things that stand still
+    to_x: (
+        FloatArray  # point to walk to while the gap is judged for the way to the aim; NaN: the aim
+    )
+    to_y: FloatArray
     # Perception.
     looking: BoolArray
     until_s: FloatArray  # end of the present look or pause
@@ -234,6 +238,8 @@ def make_reactions(count: int) -> Reactions:
     rows["may_go"] |= True
     rows["keeps_path"] |= True
     rows["haste"] += 1.0
+    rows["to_x"] += np.nan
+    rows["to_y"] += np.nan
     rows["share"] += 1.0
     return Reactions(**rows)
 
@@ -272,7 +278,7 @@ def draw_traits(
         normal = random.standard_normal(5)
         child = bool(children[k])
         age = CHILD if child else SENIOR if age_draw < senior else ADULT
-        factor = {ADULT: 1.0, CHILD: _CHILD_SPEED, SENIOR: _SENIOR_SPEED}[age]
+        factor = {ADULT: 1.0, CHILD: _CHILD_SPEED, SENIOR: SENIOR_SPEED}[age]
         rows["age"][k] = age
         kinds = (OBLIVIOUS, PHONE, GLANCING, ATTENTIVE)
         rows["attention"][k] = kinds[int(np.searchsorted(edges, attention_draw, side="right"))]

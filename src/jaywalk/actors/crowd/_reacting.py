@@ -1,0 +1,191 @@
+"""Ambient people who react: the model of reactions decides, and walkers carry it out.
+
+The crowd plans the same walks and crossings as always. Where a scripted crowd applies its rules for
+kerbs and for courses, these people ask :class:`~jaywalk.actors.reactive.model.ReactionModel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from jaywalk.actors.crowd._reacting_kernels import carry_out, measure_road, perceive
+from jaywalk.actors.crowd.places import WalkNetwork
+from jaywalk.actors.crowd.state import (
+    CrowdRows,
+    CrowdSurroundings,
+)
+from jaywalk.actors.reactive.model import ReactionModel
+from jaywalk.actors.reactive.traits import (
+    PRESETS,
+    SENIOR,
+    SENIOR_SPEED,
+    AttentionShares,
+    Traits,
+    draw_traits,
+    noise_key,
+)
+from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.seeds import stream
+from jaywalk.town.walkways import WalkGrid
+
+if TYPE_CHECKING:
+    from jaywalk.actors._surroundings import CrowdView
+
+COMPONENT: Final = "crowd"  # name of the streams of random numbers
+_FIRST_PAUSE_S: Final = 4.0  # the first look of a person begins within this time
+_FIRST_OF: Final = {"hero": 1, "background": 101}  # number of the first vehicle of each role
+_FIRST_OTHER: Final = 50_001
+
+
+def draw_crowd_traits(seed: int, ages: Sequence[str], oblivious: float) -> Traits:
+    """Draw the traits of ambient people; their ages are those of their bodies.
+
+    Person ``k`` has the stream (seed, "crowd", "traits", k).
+    """
+    children = np.array([age == "child" for age in ages], np.bool_)
+    shares = AttentionShares(oblivious=oblivious)
+    traits = draw_traits(seed, children, shares, COMPONENT, senior=0.0)
+    for k, age in enumerate(ages):
+        if age == "elderly":
+            traits.age[k] = SENIOR
+            traits.free_mps[k] *= SENIOR_SPEED
+    return traits
+
+
+class VehicleNumbers:
+    """Numbers of vehicles for memories and noise, which do not depend on other vehicles.
+
+    Actor ids will not do: the two halves of a pair have different actors, but the same background.
+    """
+
+    def __init__(self) -> None:
+        self._ids: list[int] = []
+        self._number: dict[int, int] = {}
+        self._actor: dict[int, int] = {0: 0}
+        self.order = np.zeros(0, np.int64)
+        self.numbers = np.zeros(0, np.int64)
+
+    def update(self, ids: list[int], roles: list[str]) -> None:
+        """Number vehicles that are new; ``order`` sorts them by ``numbers``."""
+        if ids is self._ids:
+            return
+        self._ids = ids
+        for actor, role in zip(ids, roles, strict=True):
+            number = _FIRST_OF.get(role, _FIRST_OTHER)
+            while self._actor.setdefault(number, actor) != actor:
+                number += 1
+            self._number.setdefault(actor, number)
+        unsorted = np.array([self._number[actor] for actor in ids], np.int64)
+        self.order = np.argsort(unsorted, kind="stable")
+        self.numbers = unsorted[self.order]
+
+    def actors(self, numbers: IntArray) -> IntArray:
+        """Actor ids of numbers; 0 stays 0."""
+        return np.array([self._actor[number] for number in numbers.tolist()], np.int64)
+
+
+@dataclass(slots=True)
+class CrowdReactions:
+    """Reactions of a crowd.
+
+    Attributes:
+        model: Decisions; one row a person.
+    """
+
+    model: ReactionModel
+    _vehicles: VehicleNumbers = field(default_factory=VehicleNumbers, init=False)
+    _last_m: FloatArray = field(init=False)
+    _road_m: FloatArray = field(init=False)  # (n, 2) part of the path on the road
+
+    def __post_init__(self) -> None:
+        count = len(self.model.rows.x)
+        self._last_m = np.full((count, 2), np.nan)
+        self._road_m = np.full((count, 2), np.inf)
+
+    @classmethod
+    def of(
+        cls,
+        people_model: str,
+        seed: int,
+        traits: Traits,
+        grid: WalkGrid,
+        delta_s: float,
+        shift_s: float,
+    ) -> CrowdReactions:
+        """Make the reactions of people with given traits, who decide every ``delta_s``."""
+        model = ReactionModel(
+            key=noise_key(seed, COMPONENT),
+            traits=traits,
+            grid=grid,
+            delta_s=delta_s,
+            settings=PRESETS[people_model],
+            shift_s=shift_s,
+        )
+        model.rows.keeps_path[:] = False
+        for k in range(len(traits.age)):
+            draw = stream(seed, COMPONENT, "first look", k).random()
+            model.rows.until_s[k] = _FIRST_PAUSE_S * draw
+        return cls(model)
+
+    def advance(
+        self,
+        people: CrowdRows,
+        seen: CrowdSurroundings,
+        view: CrowdView,
+        network: WalkNetwork,
+        delta_s: float,
+    ) -> None:
+        """Decide for all people; fills heading, pace, need and changed.
+
+        Args:
+            people: The people; their places are those of the last snapshot.
+            seen: Vehicles, props, other people and lights, as ``view`` has just given them.
+            view: Tells the vehicles apart.
+            network: Ground and crossings.
+            delta_s: Time since the last decision.
+        """
+        rows, numbers = self.model.rows, self._vehicles
+        numbers.update(view.vehicle_ids, view.vehicle_roles)
+        perceive(
+            people,
+            rows,
+            self.model.traits,
+            seen,
+            network.crossings,
+            network.grid,
+            network.ground,
+            self._last_m,
+            self._road_m,
+            delta_s,
+        )
+        car = seen.vehicles[numbers.order]
+        standing = seen.vehicles[(seen.vehicles[:, 6:8] ** 2).sum(axis=1) < 0.09, :6]
+        thing = np.ascontiguousarray(np.concatenate([standing, seen.props]))
+        self.model.step(numbers.numbers, car, view.hides(), seen.other_people, thing)
+        carry_out(
+            people,
+            rows,
+            self.model.traits,
+            seen,
+            network.crossings,
+            network.grid,
+            self._road_m,
+            delta_s,
+        )
+
+    def plan_changed(self, people: CrowdRows, row: int, grid: WalkGrid) -> None:
+        """Forget the last crossing and find the road on a person's new path."""
+        rows = self.model.rows
+        rows.waited_s[row], rows.evidence[row], rows.looked[row] = 0.0, 0.0, False
+        measure_road(people, row, grid, self._road_m[row])
+
+    def recorded(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Perception and decisions now, with the ids of actors, for the record."""
+        values = self.model.recorded(np.array(ids, np.int64))
+        for name in ("gaze_id", "perceived_id"):
+            values[name] = self._vehicles.actors(values[name])
+        return values
