@@ -1,6 +1,6 @@
 """People of your own: what a policy for pedestrians sees, and what it answers.
 
-One call of :meth:`PersonPolicy.act` serves all people of an episode: arrays have one row per person.
+One call of :meth:`PersonPolicy.act` serves all people of an episode: arrays have a row per person.
 Frame: CARLA's, left-handed: x east, y south; metres, seconds, radians; yaw is clockwise from above.
 """
 
@@ -52,10 +52,7 @@ class PersonTraits:
 
 @dataclass(frozen=True)
 class PersonView:
-    """What people perceive. Rows of people who are not ``active`` may be out of date.
-
-    Arrays with more than one entry per person are filled from the front up to a count.
-    """
+    """What people perceive. Of people who are not ``active`` only place and velocity are valid."""
 
     time_s: float  # since the episode began
     active: Array  # (n,) bool: the person moves, and the answer counts
@@ -73,9 +70,9 @@ class PersonView:
     may_go: Array  # (n,) bool: the pedestrian light allows it, or there is none
     waited_s: Array  # (n,) time stood at the kerb
     haste: Array  # (n,) factor on the speed that keeps an appointment with the ego or the group
-    # Vehicles that they remember, as they were when last seen.
+    # Vehicles that they remember, as they were when last seen; each keeps its column.
     vehicle_count: Array  # (n,)
-    vehicle_id: Array  # (n, 8) 0: empty
+    vehicle_id: Array  # (n, 8) 0: an empty column
     vehicle_m: Array  # (n, 8, 2) centre
     vehicle_mps: Array  # (n, 8, 2)
     vehicle_heading: Array  # (n, 8, 2) cosine and sine of the yaw
@@ -84,12 +81,12 @@ class PersonView:
     vehicle_radps: Array  # (n, 8) yaw rate
     vehicle_seen_s: Array  # (n, 8) time at which it was last seen
     startled: Array  # (n,) bool: a vehicle has just come within a second
-    # Other people within 8 m, nearest first.
+    # Other people within 8 m, nearest first, up to the count.
     person_count: Array  # (n,)
     person_m: Array  # (n, 12, 2)
     person_mps: Array  # (n, 12, 2)
     person_row: Array  # (n, 12) row of the person in these arrays; -1: somebody else
-    # Standing vehicles and props within 8 m, nearest first.
+    # Standing vehicles and tall props within 8 m, nearest first, up to the count.
     obstacle_count: Array  # (n,)
     obstacle: Array  # (n, 12, 6) x, y, cosine, sine, half length, half width
 
@@ -264,7 +261,7 @@ def try_policy(policy: PersonPolicy, count: int = 2) -> None:
     checked_act(policy.act(view), count)
 
 
-def policies_in(module: Any) -> list[type]:
+def policies_in(module: Any) -> list[type[PersonPolicy]]:
     """Return the classes with the methods of :class:`PersonPolicy` that a module itself defines."""
     return [
         thing
@@ -275,7 +272,7 @@ def policies_in(module: Any) -> list[type]:
     ]
 
 
-def only_policy(module: Any, file: str) -> type:
+def only_policy(module: Any, file: str) -> type[PersonPolicy]:
     """Return the one policy that a module defines.
 
     Raises:

@@ -256,9 +256,7 @@ class PeopleSession(Session):
     def _read(self, kind: str, message: Message) -> Any:
         if kind == "setup":
             if not {"who", "goal_m", "seed"} <= message.keys():
-                raise ProtocolError(
-                    "'setup' needs who, goal_m and seed; this address serves people."
-                )
+                raise ProtocolError("'setup' needs who, goal_m and seed: people are served here.")
             who, goal_m = traits_from(message["who"]), message["goal_m"]
             return who, goal_m, np.random.default_rng(int(message["seed"]))
         return None if kind == "close" else view_from(message)

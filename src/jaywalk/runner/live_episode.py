@@ -298,6 +298,7 @@ class LiveEpisode:
 
     def finish(self, reason: str, failure: str = "") -> Path | None:
         """Write the record; return its folder, or None if nothing is recorded."""
+        self.actors.close()
         for _ in range(_FINAL_TICKS):
             self.world.tick()
         self._sensor.stop()
@@ -312,6 +313,7 @@ class LiveEpisode:
 
     def discard(self) -> None:
         """Discard the record."""
+        self.actors.close()
         if self._capture is not None:
             self._capture.discard()
 
@@ -332,6 +334,7 @@ class LiveEpisode:
                 **people_parameters(
                     plan.people_model,
                     own_motions=bool(plan.options.motions) or not plan.item.posed,
+                    policy=plan.people_policy if plan.item.posed else "",
                 ),
                 **_half_of(plan),
             },
