@@ -43,6 +43,7 @@ from jaywalk.actors.reactive.traits import (
     noise_key,
 )
 from jaywalk.client.bones import BoneLine
+from jaywalk.core.arrays import BoolArray
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.overlay import GazeOverlay
@@ -191,6 +192,13 @@ class HabitPeople:
         activities.model = PolicyModel.replacing(
             activities.model, policy, name, np.array(goals).reshape(-1, 2), self.seed, own
         )
+
+    def leaders(self) -> BoolArray:
+        """Return which of the people who react are alone or lead their group."""
+        activities = self._activities
+        assert isinstance(activities, ReactiveActivities)
+        group = activities.model.traits.group
+        return (group < 0) | (group == np.arange(len(group)))
 
     @property
     def policy_model(self) -> PolicyModel | None:

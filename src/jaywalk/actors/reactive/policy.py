@@ -8,7 +8,7 @@ vehicle only what the person has seen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -175,7 +175,8 @@ class PolicyModel(ReactionModel):
         close = getattr(self.policy, "close", None)
         if callable(close) and not self._closed:
             self._closed = True
-            close()
+            with suppress(Exception):  # the episode is over
+                close()
 
     def _asked(self, call: Callable[[], Any], what: str) -> Any:
         try:
