@@ -203,7 +203,7 @@ def example_view(count: int) -> PersonView:
         "aim_m": place + np.array([2.0, 0.0]),
         "left_m": np.full(count, 7.0),
         "place": np.full(count, AT_KERB),
-        "kerb_m": np.full(count, 3.0),
+        "kerb_m": np.full(count, 2.0),
         "onto_m": np.full(count, math.inf),
         "painted": flags,
         "may_go": ~flags,
