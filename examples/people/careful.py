@@ -16,12 +16,12 @@ class Careful:
     def act(self, seen):
         """Answer for the next 0.1 s."""
         offset = seen.vehicle_now_m - seen.position_m[:, None]
-        away_m = np.hypot(offset[..., 0], offset[..., 1])
+        away_m = np.linalg.norm(offset, axis=2)
         closing = -(offset * seen.vehicle_mps).sum(axis=2) / np.maximum(away_m, 0.1)
         comes = (seen.vehicle_id != 0) & (away_m < 5.0 * closing)
         at_kerb = (seen.place == AT_KERB) & (seen.kerb_m < 3.0)
         waits = at_kerb & (comes.any(axis=1) | ~seen.may_go)
-        side = 1.0 if int(seen.time_s) % 2 else -1.0  # right, left, right ... second by second
-        aside = side * np.column_stack([-seen.onward[:, 1], seen.onward[:, 0]])
+        left = np.column_stack([seen.onward[:, 1], -seen.onward[:, 0]])
+        aside = (-1.0) ** int(seen.time_s) * left  # left, right, left ... second by second
         gaze = np.where(at_kerb[:, None], seen.position_m + 10.0 * aside, np.nan)
         return PersonAct(np.where(waits[:, None], 0.0, seen.onward * self.walk_mps), gaze)

@@ -105,6 +105,11 @@ def test_the_example_waits_for_a_car_and_looks_both_ways() -> None:
     assert sides[1] == pytest.approx([-10.0, -10.0])
 
 
+def test_the_docs_show_the_example_as_it_is() -> None:
+    page = EXAMPLE.parents[2] / "docs" / "reference" / "habit.md"
+    assert EXAMPLE.read_text() in page.read_text()
+
+
 def test_the_command_serves_people() -> None:
     command = [sys.executable, "-m", "jaywalk_agent", "people", str(EXAMPLE), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
