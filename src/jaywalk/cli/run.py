@@ -73,7 +73,8 @@ def run(
         str,
         typer.Option(
             help="How posed and ambient people behave: reactive and campus people look, wait for "
-            "gaps and avoid vehicles; scripted ones do not react, as in HABIT.",
+            "gaps and avoid vehicles; scripted ones do not react, as in HABIT. Or your own model "
+            "of posed people: FILE.py, module:Class or ws://HOST:PORT.",
             show_default="reactive",
         ),
     ] = "",

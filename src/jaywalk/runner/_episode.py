@@ -14,7 +14,7 @@ from jaywalk.agents.adapters.sensor_rig import SensorError
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
-from jaywalk.core.errors import InfrastructureError
+from jaywalk.core.errors import InfrastructureError, PeopleModelError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.writer import record_hash
 from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
@@ -78,6 +78,9 @@ class _DriverLoop:
         self._failure = ""
         self._rejected = False  # because of its sensors
         self._made: Driver | None = None  # also set if its setup failed
+        people = episode.actors.posed
+        if people is not None and people.policy_model is not None:
+            people.policy_model.limit = lambda: time_limit(self._step_limit_s)
 
     def run(self) -> EpisodeOutcome:
         episode = self._episode
@@ -144,12 +147,23 @@ class _DriverLoop:
             reason = episode.judge()
             if reason:
                 return reason
-            episode.prepare()
-            decision = self._decide(driver)
+            decision = self._decide(driver) if self._prepare() else None
             if decision is None:
                 episode.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
                 return AGENT_FAILED
             episode.move(decision)
+
+    def _prepare(self) -> bool:
+        """Let the other actors act; False if a people model of the user failed."""
+        try:
+            self._episode.prepare()
+        except (PeopleModelError, AgentTimeout) as problem:
+            self._failure = traceback.format_exc()
+            if isinstance(problem, AgentTimeout):
+                name = self._episode.plan.people_policy
+                self._failure += f"The people model {name} failed: {problem}\n"
+            return False
+        return True
 
     def _decide(self, driver: Driver) -> Decision | None:
         episode = self._episode

@@ -151,6 +151,9 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))
+    if "people_model_sha256" in pairs:
+        there, here = (str(side or "")[:12] for side in pairs.pop("people_model_sha256"))
+        pairs["content of the people model's file"] = (there, here)
     if "motions" in pairs:  # a digest, too long to read
         there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
         pairs["motion library"] = (there, here)

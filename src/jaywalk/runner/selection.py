@@ -53,6 +53,7 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
         variant=suite.variant,
         scripted_name=f"{suite.scripted_name}/files" if suite.scripted_name else "",
         people_model=suite.people_model,
+        people_policy=suite.people_policy,
     )
     return selected if suite.apply_variant is None else suite.apply_variant(selected)
 

@@ -14,6 +14,7 @@ from jaywalk.actors.events import EgoMoment, ScenarioEvent
 from jaywalk.actors.posed.people import HabitPeople
 from jaywalk.actors.posed.performers import Performers
 from jaywalk.actors.posed.repertoire import ambient_of, manner_of
+from jaywalk.actors.reactive.custom import load_policy
 from jaywalk.actors.traffic.paths import DriverSettings
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
@@ -79,6 +80,11 @@ class EpisodeActors:
         for scenario in self.scenarios:
             control = scenario.disturb(control)
         return control
+
+    def close(self) -> None:
+        """Close what actors have opened outside the world; later calls do nothing."""
+        if self.posed is not None:
+            self.posed.close()
 
     def take_events(self) -> list[ScenarioEvent]:
         """Return and clear the events of scenarios and posed people."""
@@ -170,6 +176,8 @@ def _spawn_people(
             plan.people_model,
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
+        if plan.people_policy:
+            people.hand_over(load_policy(plan.people_policy), plan.people_policy)
         clear += [(*person.a_m, _APART_M) for person in people.people]
         actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:

@@ -36,6 +36,24 @@ def advance(
     """Advance all active people by one tick."""
     time_s = tick * delta_s
     see(key, tick, time_s, delta_s, people, traits, settings, car, car_id, blocker, grid)
+    respond(key, tick, delta_s, people, traits, settings, other, thing, grid, shift_s)
+
+
+@kernel
+def respond(
+    key: int,
+    tick: int,
+    delta_s: float,
+    people: Reactions,
+    traits: Traits,
+    settings: ReactionSettings,
+    other: FloatArray,
+    thing: FloatArray,
+    grid: WalkGrid,
+    shift_s: FloatArray,
+) -> None:
+    """Decide and choose a velocity, for people who have already seen."""
+    time_s = tick * delta_s
     follow(key, tick, time_s, people, traits, settings)
     decide(key, tick, time_s, delta_s, people, traits, settings, shift_s)
     _turn_to_path(people)

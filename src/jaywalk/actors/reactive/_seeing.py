@@ -18,7 +18,7 @@ from jaywalk.actors.reactive.traits import (
     ReactionSettings,
     Traits,
 )
-from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.angle import nearest_turn
 from jaywalk.town.walkways import WalkGrid, solid_gap
@@ -66,6 +66,53 @@ def see(
                 key, tick, time_s, people, traits, settings, i, car, car_id, blocker, grid, delta_s
             )
         _move_gaze(key, time_s, people, traits, settings, i, startled)
+
+
+@kernel
+def notice(
+    key: int,
+    tick: int,
+    time_s: float,
+    delta_s: float,
+    people: Reactions,
+    traits: Traits,
+    settings: ReactionSettings,
+    who: BoolArray,
+    startled: BoolArray,
+    car: FloatArray,
+    car_id: IntArray,
+    blocker: FloatArray,
+    grid: WalkGrid,
+) -> None:
+    """Update what some people remember of the vehicles, and whether one startles them.
+
+    Their gazes are moved by somebody else.
+    """
+    every = max(round(_SIGHT_S / delta_s), 1)
+    for i in range(len(people.x)):
+        if not (who[i] and people.active[i]):
+            continue
+        _forget(people, i, time_s, settings.forget_s)
+        if traits.attention[i] != OBLIVIOUS and (tick + i) % every == 0:
+            startles = _test_sight(
+                key, tick, time_s, people, traits, settings, i, car, car_id, blocker, grid, delta_s
+            )
+            startled[i] = startled[i] or startles
+
+
+@kernel
+def look_about(
+    key: int,
+    time_s: float,
+    people: Reactions,
+    traits: Traits,
+    settings: ReactionSettings,
+    startled: BoolArray,
+) -> None:
+    """Move the gazes of active people."""
+    for i in range(len(people.x)):
+        if people.active[i] and traits.attention[i] != OBLIVIOUS:
+            _move_gaze(key, time_s, people, traits, settings, i, startled[i])
 
 
 @kernel
