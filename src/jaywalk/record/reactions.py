@@ -1,0 +1,78 @@
+"""Recorded perception and decisions of people who react, and what changed because of the ego."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
+from jaywalk.record import columns as c
+from jaywalk.record.reader import Record
+
+SCRIPTED: Final = "scripted"
+_COLUMNS: Final = (
+    c.ACTOR,
+    c.TICK,
+    c.YAW_DEG,
+    c.GAZE_YAW_DEG,
+    c.ATTENTION,
+    c.DECISION,
+    c.EVIDENCE,
+    c.PERCEIVED_ACTOR,
+)
+
+
+class Decision(IntEnum):
+    """Decision of a person, as in the column ``decision``."""
+
+    NONE = 0
+    WANTS = 1
+    WAITS = 2
+    COMMITTED = 3
+    YIELDS = 4
+    HURRIES = 5
+    STEPS_BACK = 6
+    EVADES = 7
+
+
+class Attention(IntEnum):
+    """Attention of a person, as in the column ``attention``."""
+
+    UNAWARE = 0
+    NOTICED = 1
+    LOOKS = 2
+    PHONE = 3
+
+
+def people_model(record: Record) -> str:
+    """Return how the people of a record behave: ``scripted``, ``reactive`` or ``campus``."""
+    model = str(record.episode.parameters.get("people_model") or SCRIPTED)
+    return model.rsplit("/", 1)[-1].split("-")[0]
+
+
+def reaction_rows(record: Record) -> pl.DataFrame:
+    """Return perception and decisions of the reacting people, by actor and tick."""
+    rows = record.states.filter(pl.col(c.DECISION).is_not_null())
+    return rows.select(*_COLUMNS).sort(c.ACTOR, c.TICK).collect()
+
+
+def changed_by(actor: int, decision: FloatArray | IntArray, perceived: FloatArray) -> BoolArray:
+    """Return the rows in which a person changes a decision because of one vehicle.
+
+    The vehicle is the one whose gap the person judges in that row or in the row before. To begin
+    to want (from ``NONE``) or to be done (to ``NONE``) is no change of a decision.
+
+    Args:
+        actor: Number of the vehicle.
+        decision: (n,) decisions of one person in adjacent ticks.
+        perceived: (n,) numbers of the perceived vehicles; NaN: none.
+    """
+    changed = np.zeros(len(decision), np.bool_)
+    before, after = np.asarray(decision[:-1]), np.asarray(decision[1:])
+    decided = (before != Decision.NONE) & (after != Decision.NONE)
+    because = (perceived[:-1] == actor) | (perceived[1:] == actor)
+    changed[1:] = (before != after) & decided & because
+    return changed
