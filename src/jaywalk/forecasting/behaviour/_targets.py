@@ -163,7 +163,8 @@ def read_targets(data: BehaviourData, samples: pl.DataFrame) -> Targets:
     future = np.full((n, N_FUTURE, 4), np.nan, np.float32)
     columns = ("pedestrian_id", "video", "start_index")
     for i, (person, video, start) in enumerate(samples.select(columns).iter_rows()):
-        boxes = tracks[person].corners_px
+        track = tracks[person]
+        boxes = track.corners_px
         scale = WIDTH_PX / widths[video]
         last = min(start + OBSERVED_FRAMES, len(boxes)) - 1
         horizon = min(start + OBSERVED_FRAMES + RISK_HORIZON_FRAMES, len(boxes)) - 1
@@ -175,7 +176,7 @@ def read_targets(data: BehaviourData, samples: pl.DataFrame) -> Targets:
         future[i, : len(ahead)] = (_shape(boxes[ahead]) - _shape(boxes[last])) * scale
         chance = chances.get(person)
         if chance is not None:
-            intention[i] = min(int(chance * 3), 2)
+            intention[i] = min(int(track.intention_at(last, chance) * 3), 2)
     return Targets(
         action=samples["action_label"].to_numpy().astype(np.int64),
         risk=risk,
