@@ -13,7 +13,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour._inputs import WIDTH_PX, Inputs, join_inputs, read_inputs
+from jaywalk.forecasting.behaviour._inputs import (
+    APPROACH,
+    WIDTH_PX,
+    Inputs,
+    join_inputs,
+    read_inputs,
+)
 from jaywalk.forecasting.behaviour.tasks import (
     LONGEST_FRAMES,
     N_REGIONS,
@@ -145,10 +151,12 @@ class Examples:
         )
 
 
-def read_examples(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> Examples:
+def read_examples(
+    data: BehaviourData, samples: pl.DataFrame, ego_kind: str, cues: str = APPROACH
+) -> Examples:
     """Read inputs and targets of samples."""
     return Examples(
-        inputs=read_inputs(data, samples, ego_kind), targets=read_targets(data, samples)
+        inputs=read_inputs(data, samples, ego_kind, cues), targets=read_targets(data, samples)
     )
 
 
