@@ -59,6 +59,24 @@ def reaction_rows(record: Record) -> pl.DataFrame:
     return rows.select(*_COLUMNS).sort(c.ACTOR, c.TICK).collect()
 
 
+def ego_reactions(record: Record) -> pl.DataFrame:
+    """Return the rows of reacting people with whether they change a decision because of the ego.
+
+    Columns ``actor``, ``tick``, ``reacted``; no rows if people are scripted or there is no ego.
+    """
+    schema = {c.ACTOR: pl.UInt32, c.TICK: pl.Int32, "reacted": pl.Boolean}
+    ego = record.episode.ego_actor
+    if ego is None or people_model(record) == SCRIPTED:
+        return pl.DataFrame(schema=schema)
+    parts = [pl.DataFrame(schema=schema)]
+    for part in reaction_rows(record).partition_by(c.ACTOR, maintain_order=True):
+        perceived = part[c.PERCEIVED_ACTOR].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        reacted = changed_by(ego, part[c.DECISION].to_numpy(), perceived)
+        reacted[1:] &= np.diff(part[c.TICK].to_numpy()) == 1
+        parts.append(part.select(c.ACTOR, c.TICK).with_columns(reacted=pl.Series(reacted)))
+    return pl.concat([part.cast(pl.Schema(schema)) for part in parts])
+
+
 def changed_by(actor: int, decision: FloatArray | IntArray, perceived: FloatArray) -> BoolArray:
     """Return the rows in which a person changes a decision because of one vehicle.
 
