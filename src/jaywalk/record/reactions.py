@@ -77,6 +77,24 @@ def ego_reactions(record: Record) -> pl.DataFrame:
     return pl.concat([part.cast(pl.Schema(schema)) for part in parts])
 
 
+def ticks_that_end_wanting(record: Record) -> dict[int, IntArray]:
+    """Return by person the ticks in which they stop to want to cross, because of the ego.
+
+    They commit, wait, yield or step back instead. Only people of the model are keys.
+    """
+    ego = record.episode.ego_actor
+    ticks: dict[int, IntArray] = {}
+    if ego is None or people_model(record) == SCRIPTED:
+        return ticks
+    for key, part in reaction_rows(record).partition_by(c.ACTOR, as_dict=True).items():
+        decision = part[c.DECISION].to_numpy()
+        perceived = part[c.PERCEIVED_ACTOR].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        ends = changed_by(ego, decision, perceived)
+        ends[1:] &= decision[:-1] == Decision.WANTS
+        ticks[int(key[0])] = part[c.TICK].to_numpy()[ends].astype(np.int64)
+    return ticks
+
+
 def changed_by(actor: int, decision: FloatArray | IntArray, perceived: FloatArray) -> BoolArray:
     """Return the rows in which a person changes a decision because of one vehicle.
 
