@@ -247,7 +247,7 @@ def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[
 
 
 def _print_results(results: dict[str, Any], level: int) -> None:
-    rows = []
+    rows, marked = [], False
     for name, horizons in results.items():
         for row in horizons:
             cells = [
@@ -255,11 +255,17 @@ def _print_results(results: dict[str, Any], level: int) -> None:
                 for m in ("irs", "nll", "ade", "fde", "ece")
             ]
             counts = f"{row['n_positive']}/{row['n_samples']}"
-            rows.append([name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"])])
+            rest = row["irs_without_reacted"]
+            more = [] if rest is None else [_text(rest["value"]), str(row["n_reacted"])]
+            marked |= rest is not None
+            rows.append(
+                [name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"]), *more]
+            )
             for text in row["warnings"]:
                 say(f"{name}, {row['horizon_s']:g} s: {text}")
     metrics = [f"{name} [{level} %]" for name in ("IRS", "NLL", "ADE m", "FDE m", "ECE")]
     columns = ["predictor", "horizon s", *metrics, "pos/n", "tracks"]
+    columns += ["IRS without reacted", "reacted"] if marked else []
     print_table(columns, rows)
 
 

@@ -36,7 +36,7 @@ from jaywalk.motion.smpl import JOINTS, PARENTS
 from jaywalk.report.charts import WIDTH, Dot, DotChart, DotGroup, run_colour
 from jaywalk.report.figures import FigureOfRuns
 from jaywalk.report.labels import interval_text, number
-from jaywalk.report.scored_runs import ScoredRun
+from jaywalk.report.scored_runs import ScoredRun, what_was_tested
 from jaywalk.report.svg import (
     BETTER,
     HAIR,
@@ -406,11 +406,16 @@ _PAPER_COLUMNS: Final = ("collisions_per_km", "pmais3_percent", "fpbr_habit", "a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HabitRunView:
-    """One run on the page."""
+    """One run on the page.
+
+    Attributes:
+        scripted: People do not react in any episode, as in HABIT's paper.
+    """
 
     index: int
     label: str
     summary: HabitSummary
+    scripted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -418,7 +423,8 @@ class HabitView:
     """The section.
 
     Attributes:
-        tables: Table 1 (the suite) and 2 (variants), those that have rows.
+        tables: Table 1 (the suite) and 2 (variants), those that have rows; with the paper's rows
+            beside runs with scripted people only.
         motions: What people did who were hit, most harm first, with a drawing where the clip is
             at hand.
         figures: Bias of forecasts by side, needless braking in time.
@@ -445,7 +451,12 @@ def habit_view(
         motions: Library the people were posed by, for the animations; None: ours.
     """
     views = [
-        HabitRunView(index=k, label=label, summary=summarise_habit(run.score, run.folder))
+        HabitRunView(
+            index=k,
+            label=label,
+            summary=summarise_habit(run.score, run.folder),
+            scripted=_is_scripted(run),
+        )
         for k, (run, label) in enumerate(zip(runs, labels, strict=True))
         if run.folder is not None and is_habit(run.score)
     ]
@@ -497,15 +508,21 @@ def _tables(views: Sequence[HabitRunView]) -> list[dict[str, Any]]:
             for name in FIGURES
             if name in _PAPER_COLUMNS or any(_known(v.summary.figures[name]) for v in mine)
         ]
+        scripted = any(view.scripted for view in mine)
         tables.append(
             {
                 "title": f"Table {number_of}: {words}",
                 "columns": [figure_label(name) for name in names],
                 "rows": [_row(view, names) for view in mine],
-                "paper": [_paper_row(row, names) for row in PAPER[key]],
+                "paper": [_paper_row(row, names) for row in PAPER[key]] if scripted else [],
             }
         )
     return tables
+
+
+def _is_scripted(run: ScoredRun) -> bool:
+    tested = (what_was_tested(run, episode) for episode in run.score.episodes)
+    return all(facts.get("people", "").startswith("scripted") for facts in tested)
 
 
 def _known(figure: Figure) -> bool:
@@ -527,6 +544,7 @@ def _row(view: HabitRunView, names: Sequence[str]) -> dict[str, Any]:
         )
     variant = f", {summary.variant}" if summary.variant else ""
     about = f"{summary.episodes} episodes, {summary.km:.2f} km"
+    about += "" if view.scripted else "; people react"
     return {
         "label": f"{view.label}{variant}",
         "colour": run_colour(view.index),
