@@ -207,7 +207,7 @@ def fit_gaps(
     ),
     base: Annotated[Base, typer.Option(help="Preset to begin with.")] = Base.REACTIVE,
     evaluations: Annotated[
-        int, typer.Option(min=20, max=100_000, help="Largest number of parameter sets to try.")
+        int, typer.Option(min=10, max=100_000, help="Largest number of parameter sets to try.")
     ] = 150,
     copies: Annotated[
         int, typer.Option(min=5, max=10_000, help="Simulated people by gap and boldness.")
