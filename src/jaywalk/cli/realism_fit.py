@@ -145,8 +145,9 @@ def validate_people(
     fitted = None if parameters is None else read_parameters(parameters)[0]
     cases = _cases(data)
     judged = PRESETS["reactive"] if fitted is None else fitted
-    rows = replay_rows(cases, models(fitted), say, seed=seed, resamples=resamples)
-    aimed = aimed_rows(judged, drawn, say, seed)
+    compared = models(fitted)
+    rows = replay_rows(cases, compared, say, seed=seed, resamples=resamples)
+    aimed = aimed_rows(compared, drawn, say, seed)
     say("gaps at the kerb")
     accepted = acceptance_rows(judged)
     facts = acceptance_facts(accepted)
@@ -165,9 +166,10 @@ def validate_people(
         return
     _print_replay(rows)
     print_table(
-        ["vehicles", "people", "drawn", "side", "95 % interval of the share", "front"],
+        ["model", "vehicles", "people", "drawn", "side", "95 % interval of the share", "front"],
         [
             [
+                row.model,
                 row.vehicle,
                 row.people,
                 str(row.drawn),

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from jaywalk.actors.reactive.traits import OBLIVIOUS, PRESETS, ReactionSettings
+from jaywalk.actors.reactive.traits import ATTENTIVE, OBLIVIOUS, PRESETS, ReactionSettings
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.metrics.realism.people.encounters import Encounter
 from jaywalk.rollouts.people.aimed import DRIVES, aimed_contacts
@@ -66,6 +66,7 @@ class ReplayRow:
 class AimedRow:
     """Contacts in drawn encounters that are aimed at the side of a vehicle."""
 
+    model: str
     vehicle: str
     people: str
     drawn: int
@@ -228,22 +229,39 @@ def _ks(ours: FloatArray, recorded: FloatArray) -> float:
     return float(np.abs(below_a - below_b).max())
 
 
-def aimed_rows(settings: ReactionSettings, drawn: int, said: Said, seed: int = 0) -> list[AimedRow]:
+def aimed_rows(
+    compared: Mapping[str, ReactionSettings | None], drawn: int, said: Said, seed: int = 0
+) -> list[AimedRow]:
     """Draw encounters in which a person who does not react walks into a vehicle."""
     rows = []
+    for model, settings in compared.items():
+        if settings is None:
+            continue
+        for vehicle in DRIVES:
+            said(f"aimed encounters, {vehicle}, {model}")
+            rows.append(_aimed_row(model, settings, vehicle, drawn, seed))
     for vehicle in DRIVES:
-        for people, count in (("attentive", drawn), ("oblivious", min(drawn, 500))):
-            said(f"aimed encounters, {vehicle}, {people}")
-            options = {} if people == "attentive" else {"attention": OBLIVIOUS}
-            contacts = aimed_contacts(vehicle, count, settings, seed=seed, **options)
-            rows.append(
-                AimedRow(
-                    vehicle=vehicle,
-                    people=people,
-                    drawn=count,
-                    side=contacts.side,
-                    front=contacts.front,
-                    side_share=clopper_pearson(contacts.side, count),
-                )
-            )
+        said(f"aimed encounters, {vehicle}, oblivious")
+        preset, count = PRESETS["reactive"], min(drawn, 500)
+        rows.append(_aimed_row("reactive", preset, vehicle, count, seed, OBLIVIOUS))
     return rows
+
+
+def _aimed_row(
+    model: str,
+    settings: ReactionSettings,
+    vehicle: str,
+    count: int,
+    seed: int,
+    attention: int = ATTENTIVE,
+) -> AimedRow:
+    contacts = aimed_contacts(vehicle, count, settings, seed=seed, attention=attention)
+    return AimedRow(
+        model=model,
+        vehicle=vehicle,
+        people="oblivious" if attention == OBLIVIOUS else "attentive",
+        drawn=count,
+        side=contacts.side,
+        front=contacts.front,
+        side_share=clopper_pearson(contacts.side, count),
+    )
