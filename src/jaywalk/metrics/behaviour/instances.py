@@ -46,7 +46,7 @@ def centrality_weights(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Instances:
+class InstanceDecisions:
     """A model's decisions and confidence for each pedestrian.
 
     Attributes:
@@ -92,7 +92,7 @@ def number_in_order(names: NDArray[np.str_]) -> tuple[IntArray, int]:
 
 def group_instances(
     truth: IntArray, confidence: FloatArray, instance: IntArray, *, exact: bool = False
-) -> Instances:
+) -> InstanceDecisions:
     """Gather samples into pedestrians.
 
     Args:
@@ -113,7 +113,7 @@ def group_instances(
     same = np.logical_and.reduceat(decisions == np.repeat(first, counts), starts)
     agreed = same if exact else np.add.reduceat(decisions, starts) == first * counts
     max_delta, mean_delta = _deltas(values, starts, counts)
-    return Instances(
+    return InstanceDecisions(
         truth=first_label,
         mean_confidence=mean,
         soft=decide(mean),

@@ -13,7 +13,7 @@ from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._lively_plans import LIVELY
 from jaywalk.motion.synthesis._people import Age, draw_role
 from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan, nothing
-from jaywalk.motion.synthesis._programme import Hold, Turn, Walk
+from jaywalk.motion.synthesis._programme import HoldBlock, Turn, WalkBlock
 from jaywalk.motion.synthesis._staying_plans import STAYING
 from jaywalk.motion.synthesis.model_file import MotionModel
 
@@ -29,10 +29,10 @@ def _brisk(model: MotionModel, draws: Draws) -> ClipPlan:
     role = replace(role, person=person)
     starts = draws.chance(0.4)
     bend = Turn(at_s=1.0, seconds=2.0, angle_rad=draws.normal(0.0, 0.08))
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(3.5, 5.5), speed_mps=speed, starts=starts, stops=False, turns=(bend,)
     )
-    first = (Hold(seconds=draws.uniform(0.3, 0.8)),) if starts else ()
+    first = (HoldBlock(seconds=draws.uniform(0.3, 0.8)),) if starts else ()
     return ClipPlan(
         role=role,
         blocks=(*first, walk),

@@ -24,7 +24,14 @@ from jaywalk.motion.video import _terms as terms
 from jaywalk.motion.video import landmarks as lm
 from jaywalk.motion.video._normal_equations import NormalEquations
 from jaywalk.motion.video._terms import FOOT_POINTS, Seen, Weights
-from jaywalk.motion.video.camera import MARK_POINTS, Body, Camera, Placed, full_rotations, place
+from jaywalk.motion.video.camera import (
+    MARK_POINTS,
+    BodyTrack,
+    Camera,
+    Placed,
+    full_rotations,
+    place,
+)
 from jaywalk.motion.video.landmarks import MARKS, Landmarks
 
 _SOLES: Final = [lm.LEFT_HEEL, lm.RIGHT_HEEL, lm.LEFT_TOE, lm.RIGHT_TOE]
@@ -37,7 +44,7 @@ _SCALES: Final = (0.45, 1.5)
 class Guess:
     """Initial body, and the landmarks in world axes with their confidence."""
 
-    body: Body
+    body: BodyTrack
     seen: Seen
     weights: Weights
 
@@ -56,7 +63,7 @@ def first_guess(landmarks: Landmarks, camera: Camera, *, rate_hz: float, name: s
     )
     world = (facing[:, None] @ centred[..., None])[..., 0]
     pose = fit_joints(_joints(world), rate_hz=rate_hz, name=name)
-    body = Body(
+    body = BodyTrack(
         rotations=full_rotations(pose.rotations), root_m=np.zeros((len(world), 3)), scale=1.0
     )
     confidence = landmarks.confidence[:, MARKS]
@@ -140,13 +147,13 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _on_ground(
-    body: Body,
+    body: BodyTrack,
     sure: Landmarks,
     camera: Camera,
     confidence: FloatArray,
     rate_hz: float,
     name: str,
-) -> Body:
+) -> BodyTrack:
     """Set size and path so that the lowest foot point lies on the ground at its pixel."""
     points = place(body, slopes=False).points_m
     lowest = points[:, FOOT_POINTS, 1].argmin(axis=1)
@@ -162,7 +169,7 @@ def _on_ground(
             "ground the person walks on?"
         )
     scale = _scale(points, sure, camera, under, lowest, known, confidence)
-    body = Body(rotations=body.rotations, root_m=body.root_m, scale=scale)
+    body = BodyTrack(rotations=body.rotations, root_m=body.root_m, scale=scale)
     points = place(body, slopes=False).points_m
     foot = points[:, FOOT_POINTS][frames, lowest]
     path = under - foot
@@ -171,7 +178,7 @@ def _on_ground(
         width = 2 * round(0.1 * rate_hz) + 1
         path[:, axis] = median_filter(path[:, axis], size=width, mode="nearest")
         path[:, axis] = gaussian_filter1d(path[:, axis], 0.1 * rate_hz, mode="nearest")
-    return Body(rotations=body.rotations, root_m=path, scale=scale)
+    return BodyTrack(rotations=body.rotations, root_m=path, scale=scale)
 
 
 def _scale(
@@ -203,7 +210,7 @@ _MOST_DAMPING: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class VideoFit:
     """Result of the fit of one person.
 
     Attributes:
@@ -226,7 +233,7 @@ def fit_person(
     caption: str = "",
     source: str = "",
     licence: str = "",
-) -> Fit:
+) -> VideoFit:
     """Fit a body to landmarks that are ``1 / rate_hz`` seconds apart.
 
     The sum over all frames of these costs is minimised: errors in the picture and about the hips
@@ -263,7 +270,7 @@ def fit_person(
         source=source,
         licence=licence,
     )
-    return Fit(
+    return VideoFit(
         motion=motion,
         image_miss_px=float(np.median(miss[known])) if known.any() else float("nan"),
         steps=steps,
@@ -281,7 +288,7 @@ def _world_size(placed: Placed, seen: Seen) -> float:
 
 
 def _solve(
-    body: Body,
+    body: BodyTrack,
     seen: Seen,
     camera: Camera,
     weights: Weights,
@@ -289,14 +296,14 @@ def _solve(
     *,
     feet: bool,
     rounds: int,
-) -> tuple[Body, int]:
+) -> tuple[BodyTrack, int]:
     """Minimise by Levenberg-Marquardt with the current robust weights."""
     damping = 1e-3
     placed = place(body)
     size = _world_size(placed, seen)
     low = terms.low_share(placed, weights)
 
-    def cost(of: Body, at: Placed, into: NormalEquations | None) -> float:
+    def cost(of: BodyTrack, at: Placed, into: NormalEquations | None) -> float:
         total = terms.image_term(at, seen, camera, weights, into)
         total += terms.world_term(at, seen, size, weights, into)
         total += terms.smooth_term(at, seen, weights, into)
@@ -321,12 +328,12 @@ def _solve(
 
 
 def _step(
-    body: Body,
+    body: BodyTrack,
     equations: NormalEquations,
     before: float,
-    cost: Callable[[Body, Placed, NormalEquations | None], float],
+    cost: Callable[[BodyTrack, Placed, NormalEquations | None], float],
     damping: float,
-) -> tuple[tuple[Body, float] | None, float]:
+) -> tuple[tuple[BodyTrack, float] | None, float]:
     """Find a step that lowers the cost, or None; and the damping for the next step."""
     while damping < _MOST_DAMPING:
         try:
