@@ -1,6 +1,6 @@
-"""Gait cycles cut out of captures: left strike to left strike, sampled by phase.
+"""Gait cycles of captures as Fourier series by phase, and their mirror images.
 
-One gait cycle as a Fourier series of every channel, and its mirror twin.
+A cycle lasts from one strike of the left foot to the next.
 
 Channels: 22 joints x 3 (rotation vector about the joint's mean), pelvis height, lateral and
 forward velocity times the cycle's duration, contact of the left and the right ball.

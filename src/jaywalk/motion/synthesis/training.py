@@ -1,7 +1,4 @@
-"""Training the motion model from a folder of CMU captures.
-
-Fitting the model of standing people.
-"""
+"""Training of the motion model, with its model of standing people, from CMU captures."""
 
 from __future__ import annotations
 
