@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import sync_file
 from jaywalk.record._schema import F32_LIST, TEXT, TableSchema
 from jaywalk.record.episode import SharedFile
 
@@ -70,15 +71,6 @@ def rows_to_table(table: TableSchema, rows: list[dict[str, Any]]) -> pa.Table:
         {k.name: pa.array([row.get(k.name) for row in ordered], k.type) for k in table.columns},
         schema=table.arrow,
     )
-
-
-def sync_file(path: Path) -> None:
-    """Wait until a file or the entries of a folder are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 FILES_FOLDER: Final = "files"

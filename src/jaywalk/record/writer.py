@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import sync_file
 from jaywalk.record import columns as c
 from jaywalk.record._schema import BY_NAME, STATES, TABLES, TableSchema
 from jaywalk.record.episode import EPISODE_FILE, Episode
-from jaywalk.record.files import open_table, rows_to_table, sync_file, write_table
+from jaywalk.record.files import open_table, rows_to_table, write_table
 from jaywalk.record.reader import first_line, open_record
 from jaywalk.record.rows import Rows, StateSpool, states_to_table
 

@@ -23,7 +23,8 @@ from typing import Any, Final
 
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.record.files import FILES_FOLDER, SharedFiles, sync_file
+from jaywalk.core.files import sync_file
+from jaywalk.record.files import FILES_FOLDER, SharedFiles
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.local import LocalWorkers
 from jaywalk.runner.plan import EpisodePlan

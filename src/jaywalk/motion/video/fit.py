@@ -120,10 +120,10 @@ def _joints(world: FloatArray) -> FloatArray:
     hips = world[:, [lm.LEFT_HIP, lm.RIGHT_HIP]]
     shoulders = world[:, [lm.LEFT_SHOULDER, lm.RIGHT_SHOULDER]]
     middle, top = hips.mean(axis=1), shoulders.mean(axis=1)
-    up = _unit(top - middle)
+    up = _directions(top - middle)
     across = hips[:, 0] - hips[:, 1]
-    across = _unit(across - (across * up).sum(axis=1, keepdims=True) * up)
-    above = _unit(shoulders[:, 0] - shoulders[:, 1])
+    across = _directions(across - (across * up).sum(axis=1, keepdims=True) * up)
+    above = _directions(shoulders[:, 0] - shoulders[:, 1])
     out[:, 0] = middle + 0.091 * up
     half = float(BODY_OFFSETS_M[1, 0])
     out[:, 1], out[:, 2] = middle + half * across, middle - half * across
@@ -132,14 +132,15 @@ def _joints(world: FloatArray) -> FloatArray:
     out[:, 12] = top + 0.06 * up
     out[:, 13], out[:, 14] = top + 0.08 * above, top - 0.08 * above
     ears = world[:, [lm.LEFT_EAR, lm.RIGHT_EAR]].mean(axis=1)
-    out[:, 15] = out[:, 12] + 0.083 * _unit(ears - out[:, 12])
+    out[:, 15] = out[:, 12] + 0.083 * _directions(ears - out[:, 12])
     for side in range(2):
         toe = world[:, lm.LEFT_TOE + side] - world[:, lm.LEFT_ANKLE + side]
-        out[:, 10 + side] = out[:, 7 + side] + 0.13 * _unit(toe)
+        out[:, 10 + side] = out[:, 7 + side] + 0.13 * _directions(toe)
     return out
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def _directions(vectors: FloatArray) -> FloatArray:
+    """Unit vectors; the y axis where a vector has no length."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     fallback = np.zeros_like(vectors)
     fallback[..., 1] = 1.0

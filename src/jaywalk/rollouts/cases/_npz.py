@@ -7,7 +7,6 @@ one file per scene, and a manifest of how they were made.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import load_arrays as read_arrays
-from jaywalk.core.files import read_text
+from jaywalk.core.files import read_text, replacing
 from jaywalk.metrics.realism.scene import (
     N_STEPS,
     Case,
@@ -191,10 +190,8 @@ def case_arrays(case: Case) -> dict[str, Any]:
 
 def write_npz_case(path: Path, case: Case) -> None:
     """Write an archive, completely or not at all."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with unfinished.open("wb") as file:
+    with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, **case_arrays(case))
-    os.replace(unfinished, path)
 
 
 _FORMAT = "jaywalk-rollouts"
