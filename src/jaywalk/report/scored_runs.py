@@ -27,7 +27,7 @@ class ScoredRun:
     folder: Path | None = None
 
     def episode_folder(self, episode: EpisodeScore) -> Path | None:
-        """Folder of an episode's record, or None when it is not there."""
+        """Folder of an episode's record, or None if it does not exist."""
         if self.folder is None or not episode.folder:
             return None
         folder = self.folder / episode.folder

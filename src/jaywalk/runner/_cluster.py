@@ -81,7 +81,9 @@ def _members(data: bytes) -> list[tuple[str, str, bytes]]:
                 place, _, name = member.name.partition("/")
                 plain = name and "/" not in name and "\\" not in name and not name.startswith(".")
                 if place not in (_RECORD, FILES_FOLDER) or not plain or not member.isreg():
-                    raise DataError(f"A worker sent '{member.name}', which is no part of a record.")
+                    raise DataError(
+                        f"A worker sent '{member.name}', which is not part of a record."
+                    )
                 stream = tar.extractfile(member)
                 assert stream is not None
                 members.append((place, name, stream.read()))

@@ -201,7 +201,7 @@ def read_config(run_folder: Path) -> RunConfig | None:
         config = RunConfig.model_validate_json(read_text(path, "a run's config"))
     except (ValidationError, UnicodeDecodeError) as problem:
         said = " ".join(str(problem).split())[:200]
-        raise DataError(f"{path} is no config of a run: {said}. Choose another --out.") from problem
+        raise DataError(f"{path} is not a run config: {said}. Choose another --out.") from problem
     if config.format != FORMAT:
         raise DataError(f"{path} has format '{config.format}', expected '{FORMAT}'.")
     return config

@@ -82,7 +82,7 @@ def people_parameters(model: str, *, own_motions: bool) -> dict[str, Any]:
 
     Args:
         model: ``scripted``, or how people react.
-        own_motions: Whether nobody is posed by a library that comes along.
+        own_motions: Whether no one is posed by a motion library that is sent with the run.
     """
     if model == SCRIPTED:
         return {}

@@ -163,7 +163,7 @@ def test_a_broken_bank_is_refused(tmp_path, change) -> None:
     arrays[name] = arrays[name].copy()
     arrays[name][0] = {"terms": 3, "kinds": 200, "seconds": -1.0}[change]
     np.savez(tmp_path / "broken.npz", **arrays)
-    with pytest.raises(DataError, match="is no motion model"):
+    with pytest.raises(DataError, match="is not a motion model"):
         load_model(tmp_path / "broken.npz")
 
 

@@ -135,7 +135,7 @@ def _deltas(
     values: FloatArray, starts: IntArray, counts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     change = np.abs(np.diff(values, axis=0, prepend=values[:1]))
-    change[starts] = 0.0  # the step from one pedestrian to the next is none
+    change[starts] = 0.0  # the step from one pedestrian to the next does not count
     largest = np.maximum.reduceat(change.max(1), starts)
     total = np.add.reduceat(change.mean(1), starts)
     return largest, total / np.maximum(counts - 1, 1)

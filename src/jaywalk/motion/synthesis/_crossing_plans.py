@@ -1,4 +1,4 @@
-"""People who make way: walking, running, curving, hesitating, stumbling."""
+"""People who cross: walking, running, curving, hesitating, stumbling."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Track:
-    """A capture told in the frame of its heading."""
+    """A capture expressed in the frame of its heading."""
 
     motion: Clip
     yaw_rad: FloatArray

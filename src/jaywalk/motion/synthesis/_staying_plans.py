@@ -38,7 +38,7 @@ _STILL: Final = (
 
 
 def stander(model: MotionModel, draws: Draws, *, odd: float = 0.0) -> Role:
-    """Somebody who stands, in an unusual posture in a share of cases."""
+    """A standing person, sometimes in an unusual posture."""
     role = draw_role(model, draw_age(draws), 0.8, draws, plain=True)
     return in_odd_posture(role, model, draws) if draws.chance(odd) else role
 

@@ -115,7 +115,7 @@ def load_model(path: Path) -> MotionModel:
     """Read a model file.
 
     Raises:
-        DataError: It is no model, broken, or of another version.
+        DataError: It is not a model, is broken, or has another version.
     """
     return _parse(read_bytes(path, "a motion model (.npz)", _LARGEST_BYTES), str(path))
 
@@ -166,7 +166,7 @@ def _parse(content: bytes, name: str) -> MotionModel:
         AttributeError,
         IndexError,
     ) as problem:
-        raise DataError(f"{name}: is no motion model ({problem!r})") from problem
+        raise DataError(f"{name}: is not a motion model ({problem!r})") from problem
 
 
 def _unpacked(arrays: dict[str, np.ndarray], name: str) -> FloatArray:

@@ -40,7 +40,7 @@ def fit_standing(stretches: Sequence[Standing]) -> StandModel:
     if fewest < 8:
         raise DataError(
             f"only {len(gestures)} gestures and {len(quiet)} quiet stretches were found; "
-            "train on captures with people who stand, too (8 of each at least)"
+            "include captures of standing people (at least 8 of each)"
         )
     mean, axes, codes = _postures(np.stack([s.posture for s in stretches]))
     moved = np.concatenate([s.movement for s in stretches])

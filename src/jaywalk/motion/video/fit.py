@@ -206,8 +206,8 @@ def _scale(
 
 
 _ROUNDS: Final = (10, 10, 6)  # steps: on the lower foot, then twice on the feet that stand
-_ENOUGH: Final = 1e-4  # relative gain below which a round ends
-_MOST_DAMPING: Final = 1e6
+_MIN_GAIN: Final = 1e-4  # relative gain below which a round ends
+_MAX_DAMPING: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,7 +323,7 @@ def _solve(
         body, after = better
         placed = place(body)
         size = _world_size(placed, seen)
-        if before - after < _ENOUGH * before:
+        if before - after < _MIN_GAIN * before:
             return body, taken + 1
     return body, rounds
 
@@ -336,7 +336,7 @@ def _step(
     damping: float,
 ) -> tuple[tuple[BodyTrack, float] | None, float]:
     """Find a step that lowers the cost, or None; and the damping for the next step."""
-    while damping < _MOST_DAMPING:
+    while damping < _MAX_DAMPING:
         try:
             moved = body.moved(*equations.solve(damping))
         except LinAlgError:

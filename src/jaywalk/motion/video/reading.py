@@ -34,7 +34,7 @@ from jaywalk.motion.video.landmarks import (
 _PROPOSE_S: Final = 0.2  # interval of the search for new people
 _THOROUGH_S: Final = 1.0  # interval of the search with the slow detector
 _LOST_S: Final = 0.8  # a track ends after this time without a sighting
-_SURE: Final = 0.4
+_MIN_CONFIDENCE: Final = 0.4
 _SAME: Final = 0.25  # landmarks nearer than this share of the height belong to one person
 
 
@@ -127,7 +127,7 @@ class Tracker:
 
     def _look(self, picture: Picture, box: Box) -> Sighting | None:
         sighting = self.source.look(picture, box)
-        if sighting is None or sighting.sureness < _SURE:
+        if sighting is None or sighting.sureness < _MIN_CONFIDENCE:
             return None
         if sighting.box.height < self.smallest_px or sighting.box.shared(box) < 0.3:
             return None

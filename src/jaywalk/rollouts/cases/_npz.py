@@ -52,7 +52,9 @@ class _Arrays:
         try:
             return np.array(self.arrays[name], dtype=kind, order="C")
         except (TypeError, ValueError) as problem:
-            raise DataError(f"'{self.source}': array '{name}' is no table of numbers.") from problem
+            raise DataError(
+                f"'{self.source}': array '{name}' is not a table of numbers."
+            ) from problem
 
     def ints(self, name: str) -> Any:
         return self.get(name, np.int64)
