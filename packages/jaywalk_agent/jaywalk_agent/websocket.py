@@ -190,7 +190,7 @@ def accept(link: socket.socket, max_bytes: int) -> Websocket:
     """Answer a client's handshake.
 
     Raises:
-        ProtocolError: It asked for something else; it has been told.
+        ProtocolError: It asked for something else, and has received an error.
         ConnectionLost: It went away.
     """
     link.settimeout(_HANDSHAKE_S)

@@ -32,7 +32,7 @@ class Briefing:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     # Data of the scenarios (name, first_actor, last_actor, direction), for files written for
     # evaluators that keep such a list. Jaywalk's own drivers never read it.
-    told: tuple[Any, ...] = ()
+    announcements: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -208,6 +208,34 @@ def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
     return flat.reshape(shape, order="F" if fortran_order else "C")
 
 
+@contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` once it is complete; after an error the old one stays.
+
+    Args:
+        path: The file. One process at a time may write it.
+        durable: Whether to wait until the new file is on the disk.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("wb") as file:
+        yield file
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    os.replace(temporary, path)
+    if durable:
+        sync_file(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file or the entries of a folder are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file; an existing file stays until the new one is complete.
 

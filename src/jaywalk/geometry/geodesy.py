@@ -40,7 +40,7 @@ class GeoLocation(NamedTuple):
 def parse_geo_reference(text: str) -> GeoReference:
     """Read +lat_0 and +lon_0 from the geoReference text of an OpenDRIVE header.
 
-    As in the client library only these two keys count; if one is missing or no number, the default
+    As in the client library only these two keys count; if one is missing or not a number, the default
     reference is used.
     """
     values: dict[str, float] = {}

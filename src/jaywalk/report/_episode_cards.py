@@ -273,7 +273,7 @@ def make_cards(
     plans: dict[str, GroundPlan] = {}
     for card in bare:
         if card.key not in drawn:
-            note = "" if card in with_record else "The record of this episode is not there."
+            note = "" if card in with_record else "The record of this episode is missing."
             finished.append(replace(card, note=note or "Left out to keep the page small."))
             continue
         folder = runs[card.run].episode_folder(card.score)
@@ -373,7 +373,7 @@ def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -
             if np.isfinite(values).any():
                 k = int(np.nanargmin(values))
                 row = int(series.rows[k])
-                told = f"{words.format(values[k])}, at {scene.time_s[row]:.1f} s"
-                return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words=told)
+                words_at = f"{words.format(values[k])}, at {scene.time_s[row]:.1f} s"
+                return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words=words_at)
     row = len(scene.time_s) - 1
     return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words="the end of the episode")

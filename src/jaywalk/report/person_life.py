@@ -476,7 +476,7 @@ def read_life(record: Record, bank: ClipBank, actor: int | None) -> Life:
         actor = max(people, key=lambda number: (_worth(moments[number]), -number))
     town = town_of(record)
     if town is None:
-        raise DataError(f"{record.folder} keeps no map: there is no street to draw.")
+        raise DataError(f"{record.folder} contains no map, so the street cannot be drawn.")
     scene = read_scene(record)
     person, story = people[actor], stories[actor]
     return Life(

@@ -41,7 +41,7 @@ _TICKS_A_STEP: Final = round(STEP_S / TICK_S)
 _PARKED_MPS: Final = 0.1
 _BEHIND_M: Final = 3  # points of the route kept behind the ego
 
-Told = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 def _nothing(number: int) -> None:
@@ -73,8 +73,8 @@ class ClosedLoop:
         file = self.recorded.record.shared_file("opendrive")
         self._opendrive = file.read_text(encoding="utf-8")
 
-    def roll_out(self, n: int, report: Told = _nothing) -> Rollouts:
-        """Roll out ``n`` times; ``told`` is called with the number done."""
+    def roll_out(self, n: int, report: Report = _nothing) -> Rollouts:
+        """Roll out ``n`` times; ``report`` is called with the number done."""
         poses = []
         for number in range(n):
             try:

@@ -64,7 +64,7 @@ def briefing_of(episode: LiveEpisode) -> Briefing:
         delta_s=STEP_S,
         seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
         arguments=plan.agent.arguments,
-        told=episode.actors.announcements(),
+        announcements=episode.actors.announcements(),
     )
 
 

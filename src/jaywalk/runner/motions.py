@@ -51,7 +51,7 @@ def library_of(suite: Suite, motions: str = "") -> tuple[str, str]:
     given = "" if motions == DEFAULT else motions
     if given and not posed and not clips:
         raise UsageError(
-            f"--motions: nobody is posed in the suite '{suite.name}', and no scenario names a "
+            f"--motions: the suite '{suite.name}' has no posed people, and no scenario names a "
             "clip; run habit, or leave it out."
         )
     folder = Path(given) if given else _named_library(clips)
@@ -74,8 +74,8 @@ def _named_library(clips: Iterable[tuple[str, str]]) -> Path | None:
             continue
         if not Path(library).is_dir():
             raise UsageError(
-                f"{where}: clip '{clip}' is of the library '{library}', which is no folder here. "
-                "Give its folder with --motions, or its path in the clip."
+                f"{where}: clip '{clip}' is of the library '{library}', which is not a folder "
+                "here. Give its folder with --motions, or its path in the clip."
             )
         libraries[Path(library).resolve()] = library
     if len(libraries) > 1:

@@ -83,7 +83,7 @@ def people_parameters(model: str, *, own_motions: bool, policy: str = "") -> dic
 
     Args:
         model: ``scripted``, or how people react.
-        own_motions: Whether nobody is posed by a library that comes along.
+        own_motions: Whether no one is posed by a motion library that is sent with the run.
         policy: The user's own model of posed people; "" if there is none.
     """
     if model == SCRIPTED:

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Final, Self
 
@@ -136,10 +135,11 @@ def quick_scorer(say: Callable[[str], None]) -> Scorer:
 
     def score(folder: Path) -> QuickScore | None:
         try:
-            protocols = import_module("jaywalk.metrics.driving.protocols")
+            from jaywalk.metrics.driving.protocols import score_episode
+
             record = jaywalk.record.open(folder)
-            success = protocols.score_episode(record, "jaywalk").success
-            metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
+            success = score_episode(record, "jaywalk").success
+            metrics = score_episode(record, "leaderboard-2.1").metrics
             return QuickScore(
                 success=success,
                 driving_score=metrics["driving_score"],

@@ -117,7 +117,7 @@ def _group(suite: Suite, group: str) -> set[int]:
                 raise UsageError(f"Range '{group}' of --subset runs backwards.")
             return set(range(min(first), max(last) + 1))
     raise UsageError(
-        f"--subset names '{group}', which is no route of the suite.{_unknown(suite, group)}"
+        f"--subset names '{group}', which is not a route of the suite.{_unknown(suite, group)}"
     )
 
 

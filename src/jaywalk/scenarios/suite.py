@@ -114,7 +114,7 @@ def with_people_model(suite: Suite, model: str = "") -> Suite:
     By default people react wherever there are any who can: posed or ambient people.
 
     Raises:
-        UsageError: There is no such model, or nobody who could react.
+        UsageError: The model does not exist, or the suite has no people.
         PrerequisiteError: No program listens at the address of the model.
     """
     if is_custom(model):
@@ -130,7 +130,7 @@ def with_people_model(suite: Suite, model: str = "") -> Suite:
     chosen = model or (REACTIVE if versioned or about else SCRIPTED)
     if chosen != SCRIPTED and not (versioned or about):
         raise UsageError(
-            f"--people-model is '{model}', but nobody is about in the suite '{suite.name}'; give "
+            f"--people-model is '{model}', but the suite '{suite.name}' has no people; give "
             "--people, or leave it out."
         )
     name = suite.name

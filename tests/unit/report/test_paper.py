@@ -170,7 +170,7 @@ def test_the_command_lists_and_writes(folders, tmp_path):
         (("harm", *folders), "Give -o FILE"),
         (("harm", *folders, "-o", "x.gif"), "expected .pdf"),
         (("harm", "-o", tmp_path / "x.pdf"), "one or more runs"),
-        (("harm", tmp_path / "absent", "-o", tmp_path / "x.pdf"), "is no folder"),
+        (("harm", tmp_path / "absent", "-o", tmp_path / "x.pdf"), "is not a folder"),
     ):
         done = figure(*words)
         assert isinstance(done.exception, UsageError)

@@ -1,6 +1,6 @@
-"""Arms that hold things: hands are led to their places by two-bone inverse kinematics.
+"""Arms that hold things: hands are moved to their places by two-bone inverse kinematics.
 
-Added to the pose that a clip shows, before the gaze. What somebody holds comes from the walker's
+Added to the pose that a clip shows, before the gaze. The objects come from the walker's
 attribute ``carries``, which records keep, so poses can be made again from a record.
 """
 
@@ -220,14 +220,14 @@ def _moved(place: Vec3, turn: Quat, offset: FloatArray) -> Vec3:
 def hold_things(
     turns: FloatArray, hips_m: FloatArray, rig: IntArray, tables: ArmTables, holds: Holds
 ) -> None:
-    """Lead the hands of people to what they hold.
+    """Move the hands of people to the things they hold.
 
     Args:
         turns: (n, 21, 4) shown rotations; those of arms and hands are changed.
         hips_m: (n, 3) shown hips.
         rig: (n,) index of each person's rig.
         tables: From :func:`arm_tables`.
-        holds: What they hold.
+        holds: Things they hold.
     """
     for i in range(turns.shape[0]):
         for side in range(2):

@@ -18,7 +18,7 @@ from jaywalk.motion.sources._mapped import mapped_clip
 from jaywalk.motion.sources.joint_mapping import JointMapping
 
 SUFFIXES: Final = (".bvh",)
-_MOST_FILES: Final = 20_000
+_MAX_FILES: Final = 20_000
 _CMU_STEM: Final = re.compile(r"\d+_\d+")
 _RATE_HZ: Final = 20.0  # in which lists of clips count frames
 
@@ -27,7 +27,7 @@ def motion_files(place: Path) -> list[Path]:
     """Return a file, or the motion files in a folder and the folders below it, in order.
 
     Raises:
-        UsageError: There is none, or far too many.
+        UsageError: There are no motion files, or far too many.
     """
     if place.is_file():
         if place.suffix.lower() not in SUFFIXES:
@@ -37,8 +37,8 @@ def motion_files(place: Path) -> list[Path]:
     for path in place.rglob("*"):
         if path.suffix.lower() in SUFFIXES and path.is_file():
             paths.append(path)
-            if len(paths) > _MOST_FILES:
-                raise UsageError(f"--bvh {place} holds more than {_MOST_FILES} motion files")
+            if len(paths) > _MAX_FILES:
+                raise UsageError(f"--bvh {place} holds more than {_MAX_FILES} motion files")
     if not paths:
         raise UsageError(f"--bvh {place} holds no motion files ({_endings()})")
     return sorted(paths)

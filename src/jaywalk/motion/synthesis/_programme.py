@@ -27,7 +27,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class WalkBlock:
     """Walking or running.
 
     Attributes:
@@ -81,7 +81,7 @@ class Lift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class HoldBlock:
     """Standing."""
 
     seconds: float
@@ -90,7 +90,7 @@ class Hold:
     lifts: tuple[Lift, ...] = ()
 
 
-Block: TypeAlias = Walk | Hold
+Block: TypeAlias = WalkBlock | HoldBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,7 +91,7 @@ def packaged_library(name: str) -> MotionLibrary:
     """The default library by the name "", or the everyday one by ``EVERYDAY``.
 
     Raises:
-        UsageError: There is no such library.
+        UsageError: The library does not exist.
     """
     makers = {"": default_library, EVERYDAY: everyday_library}
     if name not in makers:

@@ -59,7 +59,7 @@ def partner_document(
         partner = partner_of(authored, table)
         if partner is None:
             kept.append(table)
-            lines.append(f"{authored.name}: stays, {authored.type} is no shift")
+            lines.append(f"{authored.name}: kept, {authored.type} is not a shift")
             continue
         shifts.append(partner.shift)
         lines.append(f"{authored.name}: {partner.words}")
