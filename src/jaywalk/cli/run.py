@@ -15,6 +15,7 @@ import typer
 
 from jaywalk.cli.output import AsValue, finish, print_json, say
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import did_you_mean
 from jaywalk.runner.agent_choice import PerceptionLevel
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ def run(
     from jaywalk.runner.request import RunOptions, make_requests
     from jaywalk.runner.selection import parse_seeds
 
+    _check_there(suite)
     chosen = dict(ctx.params) | _of_run_file(ctx, suite)
     if not chosen["agent"]:
         raise UsageError("Say who drives: --agent NAME, FILE.py or ws://HOST:PORT.")
@@ -162,6 +164,18 @@ def run(
     options = RunOptions(**{name: chosen[name] for name in names})
     requests = make_requests(chosen["suite"], chosen["agent"], options, chosen["out"])
     run_all(requests, verify=chosen["verify_determinism"], as_json=as_json)
+
+
+def _check_there(name: str) -> None:
+    """Say that a run, scenario or route file is missing before anything else is asked for."""
+    path = Path(name)
+    if path.suffix not in (".toml", ".yaml", ".yml", ".xml") or path.exists() or "*" in name:
+        return
+    names = [one.name for one in path.parent.glob(f"*{path.suffix}")]
+    raise UsageError(
+        f"The file '{name}' does not exist.{did_you_mean(path.name, names)} Expected a run file "
+        "(.toml with the key 'suite'), a scenario file, a route file or the name of a suite."
+    )
 
 
 def _of_run_file(ctx: typer.Context, name: str) -> dict[str, Any]:

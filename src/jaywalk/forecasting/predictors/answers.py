@@ -27,7 +27,7 @@ def checked_answer(
         UsageError: The answer breaks the contract; the message names the value and the fix.
     """
     if raw is None:
-        raise _broken(name, "it returned None", "expected an array; is 'return' missing?")
+        raise _broken(name, "it returned None", "expected an array: 'return' may be missing")
     answer = dict(raw) if isinstance(raw, dict) else {"mean_m": raw}
     unknown = sorted(set(answer) - set(_KEYS))
     if unknown or "mean_m" not in answer:
