@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.actors.crowd.crowd import Crowd
+from jaywalk.actors.reactive.traits import PRESETS, SCRIPTED
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.agents.base import Briefing, Driver
 from jaywalk.agents.base import Moment as DriverMoment
@@ -28,6 +29,7 @@ from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.metrics.realism.scene import N_FUTURE, STEP_S, Rollouts
 from jaywalk.record import columns as c
+from jaywalk.record.episode import Episode
 from jaywalk.record.queries import actor_rows
 from jaywalk.rollouts._restage import SignalScript, StandingActor, actors_before, put_back
 from jaywalk.rollouts.cases._recorded import RecordedScene
@@ -102,7 +104,12 @@ class ClosedLoop:
         crowd = None
         if people:
             crowd = Crowd(
-                self.world.client, world, seed, TICK_S, network=self.world.walks(key, world)
+                self.world.client,
+                world,
+                seed,
+                TICK_S,
+                network=self.world.walks(key, world),
+                people_model=_people_model(self.recorded.record.episode),
             )
             crowd.adopt(people)
         poses = np.empty((len(order), N_FUTURE, 4))
@@ -173,6 +180,12 @@ class ClosedLoop:
             control = driver.decide(moment).control
             self.world.client.apply_batch([carla.command.ApplyVehicleControl(ego, control)])
         world.tick()
+
+
+def _people_model(episode: Episode) -> str:
+    """Model of the people of a record, who go on as they began."""
+    name = str(episode.parameters.get("people_model", SCRIPTED)).split("-")[0]
+    return name if name in PRESETS else SCRIPTED
 
 
 def _poses(snapshot: Any, order: list[int], name: str) -> NDArray[np.float64]:

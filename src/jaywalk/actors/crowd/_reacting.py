@@ -39,6 +39,7 @@ COMPONENT: Final = "crowd"  # name of the streams of random numbers
 _FIRST_PAUSE_S: Final = 4.0  # the first look of a person begins within this time
 _FIRST_OF: Final = {"hero": 1, "background": 101}  # number of the first vehicle of each role
 _FIRST_OTHER: Final = 50_001
+_MOVING_MPS: Final = 0.3
 
 
 def draw_crowd_traits(seed: int, ages: Sequence[str], oblivious: float) -> Traits:
@@ -162,10 +163,13 @@ class CrowdReactions:
             self._road_m,
             delta_s,
         )
-        car = seen.vehicles[numbers.order]
-        standing = seen.vehicles[(seen.vehicles[:, 6:8] ** 2).sum(axis=1) < 0.09, :6]
-        thing = np.ascontiguousarray(np.concatenate([standing, seen.props]))
-        self.model.step(numbers.numbers, car, view.hides(), seen.other_people, thing)
+        moves = (seen.vehicles[:, 6:8] ** 2).sum(axis=1) >= _MOVING_MPS**2
+        # Standing vehicles of a scenario are walked around, but nobody needs to remember them:
+        # the other half of a pair does not have them.
+        kept = moves[numbers.order] | (numbers.numbers < _FIRST_OTHER)
+        car, ids = seen.vehicles[numbers.order[kept]], numbers.numbers[kept]
+        thing = np.ascontiguousarray(np.concatenate([seen.vehicles[~moves, :6], seen.props]))
+        self.model.step(ids, car, view.hides(), seen.other_people, thing)
         carry_out(
             people,
             rows,

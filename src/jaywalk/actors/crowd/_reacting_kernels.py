@@ -61,6 +61,8 @@ _STEPPED_ON_M: Final = 0.15  # beyond the kerb a person is on the road
 _EDGE_M: Final = 0.2  # who waits nearer to the road steps back ...
 _BACK_MPS: Final = 0.5
 _SAMPLE_M: Final = 0.1
+_BODIES_M: Final = 0.45  # nobody walks nearer to the middle of somebody ahead
+_HOLD_MPS2: Final = 3.0
 _STUCK_S: Final = 4.0
 _SLOW_MPS: Final = 0.1
 _AT_LIGHTS: Final = 2.0  # factor on the patience of people who wait for a light
@@ -208,6 +210,8 @@ def carry_out(
             _go_blindly(people, rows, i, seen, crossings, grid, delta_s)
         else:
             _walk(people, rows, traits, i, crossings, road[i, 0], delta_s)
+        if people.pace[i] > 0.0:
+            _hold_back(people, seen, i, delta_s)
         _marks_change(people, i)
 
 
@@ -218,6 +222,25 @@ def _evade(people: CrowdRows, rows: Reactions, i: int, delta_s: float) -> None:
     most = _EVADE_RAD_PER_S * delta_s
     people.heading[i] = nearest_turn(people.heading[i] + min(max(turn, -most), most))
     people.pace[i] = min(people.pace[i] + _EVADE_MPS2 * delta_s, rows.speed[i])
+
+
+@kernel
+def _hold_back(people: CrowdRows, seen: CrowdSurroundings, i: int, delta_s: float) -> None:
+    """Brake before somebody who is right ahead, for example because they have just turned."""
+    cos, sin = math.cos(people.heading[i]), math.sin(people.heading[i])
+    most = people.pace[i]
+    for j in range(len(people.x) + len(seen.other_people)):
+        if j == i:
+            continue
+        if j < len(people.x):
+            dx, dy = people.x[j] - people.x[i], people.y[j] - people.y[i]
+        else:
+            other = seen.other_people[j - len(people.x)]
+            dx, dy = other[0] - people.x[i], other[1] - people.y[i]
+        ahead, aside = dx * cos + dy * sin, abs(dy * cos - dx * sin)
+        if ahead > 0.0 and aside < _BODIES_M:
+            most = min(most, math.sqrt(2.0 * _HOLD_MPS2 * max(ahead - _BODIES_M, 0.0)))
+    people.pace[i] = max(most, people.pace[i] - 2.0 * _HOLD_MPS2 * delta_s)
 
 
 @kernel

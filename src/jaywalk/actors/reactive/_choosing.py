@@ -64,6 +64,8 @@ def choose(
         people.share[i], people.turn[i] = 1.0, 0.0
         if traits.attention[i] == OBLIVIOUS:
             continue
+        if people.wanted[i] <= 0.0 and not people.keeps_path[i]:
+            continue
         cars = _cars_near(people, traits, settings, i, steps, car_way, size)
         count = _people_near(people, traits, i, other, near)
         things = 0 if people.keeps_path[i] else _things_near(people, i, thing, box)
