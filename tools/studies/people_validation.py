@@ -2,8 +2,8 @@
 
 Reads runs of the suite habit with scripted people and with people who react, best of the same
 routes, seeds and driver, and writes the rows that need runs: looks and approach before the road,
-encounters, contacts, overlaps, motion and needless braking. The page docs/reproductions/people-validation.md prints
-them from docs/measurements/people-validation.json.
+encounters, contacts, overlaps, motion and needless braking. The page
+docs/reproductions/people-validation.md prints them from docs/measurements/people-validation.json.
 
     python tools/studies/people_validation.py --scripted RUN... --reactive RUN... --out FILE.json
 
@@ -329,7 +329,8 @@ def hit_rows(runs: dict[str, list[Path]]) -> list[list[str]]:
             hits = summarise_habit(run.score, run.folder, irs_resamples=1)
             value = hits.figures["collisions_per_km"]
             text = f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}], {hits.km:.1f} km"
-            figures.setdefault(f"`{run.score.agent}`", {})[kind] = text
+            cells = figures.setdefault(f"`{run.score.agent}`", {})
+            cells[kind] = "; ".join([*([cells[kind]] if kind in cells else []), text])
     targets = {"`expert`": "below 0.03", "`bold`": "above 1"}
     return [
         [agent, cells.get("scripted", "-"), cells.get("reactive", "-"), targets.get(agent, "")]
