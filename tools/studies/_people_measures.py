@@ -28,15 +28,29 @@ from jaywalk.metrics.realism.people.encounters import (
     find_encounters,
     smoothed_speeds_mps,
 )
+from jaywalk.metrics.safety._false_braking import judge_braking
 from jaywalk.metrics.safety.person_hits import Story, read_stories
 from jaywalk.metrics.safety.posed import bank_for
 from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
 from jaywalk.record.queries import announcements, contact_rows
+from jaywalk.record.reactions import SCRIPTED, people_model
 from jaywalk.record.reader import Record
-from jaywalk.record.tracks import COS, HX, HY, SIN, EpisodeTracks, X, Y, read_tracks, tenth_ticks
+from jaywalk.record.tracks import (
+    COS,
+    HX,
+    HY,
+    SIN,
+    EpisodeTracks,
+    X,
+    Y,
+    load_tracks,
+    read_tracks,
+    tenth_ticks,
+)
 from jaywalk.report.ground_plan import town_of
+from jaywalk.rollouts.people.unbraked import replay_braking
 
 LOOK_RAD: Final = math.radians(25.0)
 WALKING_MPS: Final = 0.3
@@ -79,6 +93,19 @@ class Touch:
     vehicle_mps: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Braking:
+    """A braking for a person: whether it was needless, by each of three definitions.
+
+    The last two are None in records of scripted people.
+    """
+
+    episode: str
+    needless: bool
+    with_reactions: bool | None  # and changed no recorded decision
+    with_replay: bool | None  # and changed none in a replay before an unbraked ego
+
+
 @dataclass(kw_only=True)
 class Measured:
     """Everything measured in one or more runs."""
@@ -94,6 +121,7 @@ class Measured:
     walking_mps: list[float] = field(default_factory=list)
     fluctuation: list[float] = field(default_factory=list)
     quality: list[PersonQuality] = field(default_factory=list)
+    brakings: list[Braking] = field(default_factory=list)
 
 
 def measure_runs(runs: list[Path], *, with_motion: bool = True) -> Measured:
@@ -148,9 +176,33 @@ def _measure(result: Measured, record: Record, *, with_motion: bool) -> None:
         result.person_minutes + minutes,
     )
     result.touches += _touches(record, tracks, stories, attention, name)
+    result.brakings += brakings_of(record, name)
     town = town_of(record) if with_motion else None
     if town is not None:
         result.quality += measure_record(record, bank_for(record, None), town.ground)
+
+
+def brakings_of(record: Record, name: str) -> list[Braking]:
+    """Return the brakings for people of an episode."""
+    if people_model(record) == SCRIPTED:
+        tracks = load_tracks(record)
+        judged = judge_braking(record, tracks).judged if tracks is not None else ()
+        return [
+            Braking(episode=name, needless=one.is_false, with_reactions=None, with_replay=None)
+            for one in judged
+            if one.counts
+        ]
+    replayed = replay_braking(record)
+    calm = Braking(episode=name, needless=False, with_reactions=False, with_replay=False)
+    return [
+        Braking(
+            episode=name,
+            needless=True,
+            with_reactions=not one.changed_mind,
+            with_replay=not one.because,
+        )
+        for one in replayed.needless
+    ] + [calm] * (replayed.events - len(replayed.needless))
 
 
 def _attention(record: Record) -> dict[int, int]:

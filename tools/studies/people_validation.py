@@ -2,8 +2,8 @@
 
 Reads runs of the suite habit with scripted people and with people who react, best of the same
 routes, seeds and driver, and writes the rows that need runs: looks and approach before the road,
-encounters, contacts, overlaps and motion. The page docs/reproductions/people-validation.md prints
-them from docs/measurements/people-validation.json.
+encounters, contacts, overlaps, motion and needless braking. The page
+docs/reproductions/people-validation.md prints them from docs/measurements/people-validation.json.
 
     python tools/studies/people_validation.py --scripted RUN... --reactive RUN... --out FILE.json
 
@@ -33,7 +33,7 @@ from jaywalk.record.reactions import SCRIPTED, people_model
 from jaywalk.report.scored_runs import score_folders
 from jaywalk.stats.clustered import clustered_rate, clustered_wilson
 from studies._measurement import measurement
-from studies._people_measures import FirstStep, Measured, Meeting, measure_runs, summary_of
+from studies._people_measures import Braking, FirstStep, Measured, Meeting, measure_runs, summary_of
 
 _COLUMNS: Final = ("measure", "scripted", "reactive", "recorded", "to reach")
 _NEAR_S: Final = 3.0
@@ -259,6 +259,32 @@ CONTACTS: Final[tuple[Row, ...]] = (
 )
 
 
+def _needless(pick: Callable[[Braking], bool | None]) -> Callable[[Measured], str]:
+    def figure(run: Measured) -> str:
+        flags = [(one.episode, flag) for one in run.brakings if (flag := pick(one)) is not None]
+        return _share([flag for _, flag in flags], [episode for episode, _ in flags])
+
+    return figure
+
+
+BRAKING: Final[tuple[Row, ...]] = (
+    ("braking for people", lambda r: str(len(r.brakings)), "", ""),
+    ("needless, as `fpbr`", _needless(lambda b: b.needless), "", ""),
+    (
+        "... and changed no recorded decision, as `fpbr_reactions`",
+        _needless(lambda b: b.with_reactions),
+        "",
+        "",
+    ),
+    (
+        "... and changed no decision in a replay before an ego that does not brake",
+        _needless(lambda b: b.with_replay),
+        "",
+        "",
+    ),
+)
+
+
 def _motion(name: str, digits: int) -> Callable[[Measured], str]:
     def figure(run: Measured) -> str:
         if not run.quality:
@@ -282,6 +308,7 @@ TABLES: Final = {
     "encounters": ENCOUNTERS,
     "contacts": CONTACTS,
     "motion": MOTION,
+    "braking": BRAKING,
 }
 
 
@@ -302,7 +329,8 @@ def hit_rows(runs: dict[str, list[Path]]) -> list[list[str]]:
             hits = summarise_habit(run.score, run.folder, irs_resamples=1)
             value = hits.figures["collisions_per_km"]
             text = f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}], {hits.km:.1f} km"
-            figures.setdefault(f"`{run.score.agent}`", {})[kind] = text
+            cells = figures.setdefault(f"`{run.score.agent}`", {})
+            cells[kind] = "; ".join([*([cells[kind]] if kind in cells else []), text])
     targets = {"`expert`": "below 0.03", "`bold`": "above 1"}
     return [
         [agent, cells.get("scripted", "-"), cells.get("reactive", "-"), targets.get(agent, "")]

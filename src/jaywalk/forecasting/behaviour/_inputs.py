@@ -68,8 +68,8 @@ class Inputs:
 
     def rows(self, index: NDArray[np.generic]) -> Self:
         """Return the selected samples."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return type(self)(**{n: None if v is None else v[index] for n, v in values.items()})
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return type(self)(**{n: v[index] for n, v in values.items() if v is not None})
 
     def mirrored(self) -> Self:
         """Return the inputs with left and right exchanged."""
@@ -114,7 +114,8 @@ def tagged_samples(data: BehaviourData, samples: pl.DataFrame) -> pl.DataFrame:
     """
     if samples.is_empty():
         return samples
-    return samples.filter(np.isfinite(_looking(data, _box_rows(data, samples))).all(axis=1))
+    known = np.isfinite(_looking(data, _box_rows(data, samples)))
+    return samples.filter(np.asarray(known.all(axis=1)))
 
 
 def read_inputs(

@@ -9,6 +9,7 @@ and all other people move as recorded. Bodies change speed and course as fast as
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -193,13 +194,20 @@ class Continued:
     Attributes:
         rolled: (p,) who walks by the model; the others are where the record has them.
         place_m: (steps, r, p, 2) places after each tick.
+        decision: (steps, r, p) decisions of those who walk by the model.
     """
 
     rolled: BoolArray
     place_m: FloatArray
+    decision: IntArray
 
 
-def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
+def go_on(
+    follower: Follower,
+    keys: IntArray,
+    steps: int,
+    moved: Mapping[int, FloatArray] | None = None,
+) -> Continued:
     """Roll on from the follower's tick, once for each key of noise.
 
     People whose plan begins within the rollout begin it when the record does.
@@ -208,6 +216,7 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
         follower: The model before the first tick of the rollout.
         keys: (r,) keys of the noise.
         steps: Number of ticks; the record must reach that far.
+        moved: (steps, columns) poses of bodies that move otherwise than recorded, by index.
     """
     people, first = follower.people, follower.tick
     models, rows, cars = follower.model.fork(keys)
@@ -217,6 +226,7 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
     later = np.array([p is not None and first < p.begins < first + steps for p in people.plans])
     bodies = _Bodies.of(people, first, rollouts)
     track = np.empty((steps, rollouts, count, 2))
+    decision = np.zeros((steps, rollouts, count), np.int64)
     for step in range(steps):
         tick = first + step
         starts = later & np.array([p is not None and p.begins == tick for p in people.plans])
@@ -227,15 +237,17 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
         rows.vx[:], rows.vy[:] = bodies.velocity_mps[..., 0], bodies.velocity_mps[..., 1]
         rows.yaw[:], rows.active[:] = bodies.yaw_rad, on
         bearing = ways.fill(rows, on)
-        around = people.around(tick)
+        other = {body: poses[step] for body, poses in moved.items()} if moved else None
+        around = people.around(tick, other)
         car = cars.update(around.ids, around.vehicle)
         for model in models:
             model.react(around.ids, car, around.blocker, around.other)
+        decision[step] = rows.decision
         bodies.move(people, rows, bearing, on, ways.arrived(rows))
         track[step] = bodies.place_m
         ended = people.place_m(min(tick + 1, len(people.tracks.tick) - 1))
         track[step][:, ~now] = ended[~now]
-    return Continued(rolled=now, place_m=track)
+    return Continued(rolled=now, place_m=track, decision=decision)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -107,9 +108,18 @@ class RecordedPeople:
         """(p, 2) velocities of the people, from their places."""
         return (self.place_m(tick) - self.place_m(max(tick - 1, 0))) / self.delta_s
 
-    def around(self, tick: int) -> Around:
-        """Vehicles, what hides them, and people who are not controlled by the model."""
+    def around(self, tick: int, moved: Mapping[int, FloatArray] | None = None) -> Around:
+        """Vehicles, what hides them, and people who are not controlled by the model.
+
+        Args:
+            tick: Index of the tick.
+            moved: Poses that differ from the record, by index of the body.
+        """
         pose, present = self.tracks.pose[:, tick], self.tracks.present[:, tick]
+        if moved:
+            pose = pose.copy()
+            for body, row in moved.items():
+                pose[body] = row
         rows = self._vehicles[present[self._vehicles]]
         vehicle = np.empty((len(rows), 8))
         vehicle[:, :4] = pose[rows][:, [X, Y, COS, SIN]]
