@@ -48,7 +48,7 @@ SOURCES: Final = (
             "last_gap_m",
             "fastest",
         ),
-        ("reactive", "campus"),
+        ("reactive",),
         "DUT roundabout and CITR (165 encounters); DUT intersection held out",
         "jaywalk realism fit-people vci_dut_citr.tar.xz --base campus --keep margin_m "
         "--keep margin_cost --evaluations 160",

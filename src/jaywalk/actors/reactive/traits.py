@@ -124,8 +124,20 @@ class ReactionSettings(NamedTuple):
     follows_sigma: float = 0.5
 
 
-CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
-"""Negotiators as on the campus of DUT, who count on drivers: 50 % go first at this advantage."""
+CAMPUS: Final = ReactionSettings(
+    road_advantage_s=-2.5,
+    crosswalk_advantage_s=-2.5,
+    lag_s=0.4,
+    turn_cost=0.5,
+    slow_cost=0.8,
+    change_cost=0.25,
+    contact_cost=6.0,
+    stop_s=0.35,
+    last_gap_m=0.35,
+    fastest=1.25,
+)
+"""Negotiators as on the campus of DUT, who count on drivers: the advantage at which half of them go
+first. The motion that was fitted for the road is no better for them at the intersection of DUT."""
 
 PRESETS: Final = {REACTIVE: ReactionSettings(), CAMPUS_MODEL: CAMPUS}
 """Parameters by the name of the people model."""
