@@ -308,7 +308,7 @@ class _PersonEpisode:
             "episode_seed": plan.seed,
             "elapsed_s": self._episode.elapsed_s,
             "since_s": self.since_s,
-            "actor": self._placed.actor_id,
+            "person": self._row,
             "position_m": self._place(),
             "goal_away_m": self.goal_away_m,
             "end_reason": reason,
