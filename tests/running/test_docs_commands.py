@@ -37,7 +37,7 @@ NOT_RUN = (
     (r"^jaywalk serve", "does not end: tests/conformance and tests/loading"),
     (r"author_scenario.py|benchmark_models.py", "minutes: tests/running/test_tutorials.py"),
     (r"scenario check", "drives twice: tests/running/test_scenario_check.py"),
-    (r"--bvh cmu|habit", "needs CMU's files or a run of habit: tests/unit/motion, test_posed"),
+    (r"--files cmu|habit", "needs CMU's files or a run of habit: tests/unit/motion, test_posed"),
     (r"--annotations JAAD", "needs JAAD: tests/unit/forecasting/behaviour"),
 )
 # What the text takes for granted, by page: commands that come first.
