@@ -426,9 +426,14 @@ def heartbeat(verb: str) -> Iterator[None]:
 
 def say(text: str) -> None:
     """Write a line about progress to stderr, so that stdout stays what was asked for."""
+    touch()
+    _write_progress(text)
+
+
+def touch() -> None:
+    """Note that something was written: the next line of the heartbeat comes later."""
     if _BEAT is not None:
         _BEAT.touch()
-    _write_progress(text)
 
 
 def _write_progress(text: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from jaywalk.cli.output import AsValue, finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say, touch
 from jaywalk.core.errors import UsageError
 from jaywalk.core.text import did_you_mean
 from jaywalk.runner.agent_choice import PerceptionLevel
@@ -247,6 +247,7 @@ def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) ->
         say(f"{title}: {tally.left} of {tally.total} episodes to run")
 
         def write(line: str) -> None:
+            touch()
             stream.write(line + "\n")
             stream.flush()
 
