@@ -21,6 +21,7 @@ from jaywalk.client.placing import (
     spawn_first_that_fits,
 )
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Parameters
 from jaywalk.scenarios.catalogue import JAYWALK, StreetNeeds, scenario
 from jaywalk.scenarios.crossings._stepping_out import SteppingOut
@@ -261,7 +262,7 @@ class Pram(Everyday):
         if tilted or away_m > _STRUCK_M:
             self.pushes = False
             return
-        yaw = math.radians(pose.rotation.yaw)
+        yaw = yaw_rad(pose)
         x = pose.location.x + _PRAM_AHEAD_M * math.cos(yaw)
         y = pose.location.y + _PRAM_AHEAD_M * math.sin(yaw)
         self.pram_m = (x, y)
