@@ -1,4 +1,4 @@
-"""Crops of people as our cameras see them, with what they do.
+"""Crops of people from our cameras, with their activities.
 
 Crops of 64 x 128 pixels of people on empty roads, in poses of the everyday library with gaze and
 held things, for :mod:`studies.people_judge`.

@@ -54,7 +54,7 @@ def serve(make: AgentMaker, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -
 
 
 class AgentServer:
-    """A server in a thread of its own; use it in a ``with`` statement."""
+    """A server in its own thread; use it in a ``with`` statement."""
 
     def __init__(self, make: AgentMaker, host: str = "127.0.0.1", port: int = 0) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -67,7 +67,7 @@ class AgentServer:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until somebody closes it."""
+        """Run until it is closed."""
         while self._thread.is_alive():
             self._thread.join(1.0)
 

@@ -63,10 +63,10 @@ def read_life(record: Record, bank: ClipBank, actor: int | None) -> Life:
     """
     people = {person.actor: person for person in posed_people(record, bank)}
     if not people:
-        raise UsageError(f"{record.folder}: nobody was posed by clips; record a run of habit.")
+        raise UsageError(f"{record.folder} has no people posed by clips; record a run of habit.")
     if actor is not None and actor not in people:
         known = ", ".join(map(str, people))
-        raise UsageError(f"--person {actor} is nobody who was posed. There are: {known}.")
+        raise UsageError(f"--person {actor} is not a posed person. Choose one of: {known}.")
     stories = read_stories(record)
     moments = {number: _moments(record, stories[number], people[number]) for number in people}
     if actor is None:

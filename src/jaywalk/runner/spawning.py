@@ -66,7 +66,7 @@ class EpisodeActors:
         return found
 
     def reactions(self) -> Reacting | None:
-        """What reacting people perceive and decide now; None: nobody reacts."""
+        """Perceptions and decisions of reacting people now; None if there are no such people."""
         parts = [self.posed.reactions()] if self.posed is not None else []
         parts = [part for part in parts if part and len(part["ids"])]
         if not parts:

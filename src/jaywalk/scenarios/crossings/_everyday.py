@@ -57,7 +57,7 @@ class EverydayParameters(Parameters):
 
 @dataclass(slots=True)
 class _Companion:
-    """Somebody who walks with the person."""
+    """Companion who walks with the person."""
 
     actor_id: int
     delay_s: float
@@ -142,7 +142,7 @@ class Everyday(SteppingOut):
     def add_companion(
         self, name: str, along_m: float, behind_m: float, delay_s: float = 0.0, factor: float = 1.0
     ) -> None:
-        """Spawn somebody beside the person."""
+        """Spawn a companion beside the person."""
         actor = self.spawn(name, self.beside(along_m, behind_m))
         self.companions.append(
             _Companion(actor_id=actor.id, delay_s=delay_s, factor=factor, behind_m=behind_m)
@@ -299,7 +299,7 @@ class Wheelchair(Everyday):
     slow: ClassVar[bool] = True
 
     def walker_model(self, library: Any) -> str:
-        """Draw somebody who can use a wheelchair."""
+        """Draw a person who can use a wheelchair."""
         pattern, where = str(self.parameters.walker), self.element.where
         names = sorted(
             str(one.id)
