@@ -101,7 +101,7 @@ def gap_report(
         raise DataError(f"These data hold no people; left out: {data.excluded or 'nothing'}.")
     if data.ego.is_empty():
         raise DataError(
-            "These data contain no vehicles and therefore no time gaps. Use DUT or CITR, for example."
+            "These data contain no vehicles and therefore no time gaps. Use DUT or CITR, say."
         )
     excluded = dict(data.excluded)
     meetings = {}
