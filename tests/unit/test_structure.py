@@ -14,9 +14,9 @@ COMPAT = PACKAGE / "agents" / "compat"  # classes with the names of CARLA's own 
 SHARED_NAMES = {"Film", "Motion", "Plan", "Shape"}
 
 # Measured values. Lower them when you can; raise one only with a reason in the changelog.
-MAX_FILES = 802
+MAX_FILES = 809
 MAX_SMALL_MODULES = 14  # below SMALL_LINES and imported by a single module
-MAX_LONG_FILES = 29  # above LONG_FILE_LINES
+MAX_LONG_FILES = 24  # above LONG_FILE_LINES
 MAX_LONG_FUNCTIONS = 54  # above LONG_FUNCTION_LINES
 
 SMALL_LINES = 80

@@ -75,7 +75,7 @@ def _wait(server: AgentServer, host: str) -> None:
 
 
 class AgentServer:
-    """A server in a thread of its own; use it in a ``with`` statement."""
+    """A server in its own thread; use it in a ``with`` statement."""
 
     people = False
 
@@ -91,7 +91,7 @@ class AgentServer:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until somebody closes it."""
+        """Run until it is closed."""
         while self._thread.is_alive():
             self._thread.join(1.0)
 

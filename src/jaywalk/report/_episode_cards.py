@@ -23,7 +23,8 @@ from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
 from jaywalk.record.reader import Record, open_record
 from jaywalk.report._moment_picture import moment_picture
 from jaywalk.report._scene import DrawnBody, Scene, read_scene, rows_worth_showing
-from jaywalk.report._series import Series, ego_series, series_figure
+from jaywalk.report._series import Series, ego_series
+from jaywalk.report._series_figure import series_figure
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
 from jaywalk.report.labels import label_of, number
 from jaywalk.report.scored_runs import ScoredRun, is_doubled

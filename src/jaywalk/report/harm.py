@@ -27,7 +27,7 @@ _CHILD: Final = "child"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarmEvent:
-    """One person who was hit or endangered.
+    """A person who was hit or endangered.
 
     Attributes:
         who: ``child`` or ``person``.

@@ -17,7 +17,8 @@ from jaywalk.core.errors import UsageError
 from jaywalk.core.text import some_of, suggestion
 from jaywalk.metrics.generalization.run_pairs import pair_scores
 from jaywalk.report._episode_figures import draw_moment, draw_series
-from jaywalk.report._habit_section import braking_rows, foresight_figures
+from jaywalk.report._habit_figures import braking_rows
+from jaywalk.report._habit_section import foresight_figures
 from jaywalk.report._paper_charts import draw_chart, legend_above, new_figure
 from jaywalk.report.charts import run_colour
 from jaywalk.report.comparison import compare_runs

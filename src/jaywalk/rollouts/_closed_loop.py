@@ -191,7 +191,7 @@ def _people_model(episode: Episode) -> str:
 def _poses(snapshot: Any, order: list[int], name: str) -> NDArray[np.float64]:
     rows = pose_rows(snapshot, order)
     if rows is None:
-        raise DataError(f"{name}: somebody vanished from the world during a rollout.")
+        raise DataError(f"{name}: an actor vanished from the world during a rollout.")
     heights = [snapshot.find(actor).get_transform().location.z for actor in order]
     return np.column_stack([rows[:, :2], heights, np.rad2deg(rows[:, 2])])
 

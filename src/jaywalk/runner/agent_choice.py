@@ -94,7 +94,7 @@ def _spec(
 
 
 def check_remote(address: str) -> None:
-    """Before a long run begins: somebody listens at a remote agent's address."""
+    """Check before a long run that a remote agent listens at its address."""
     from jaywalk.agents.adapters.remote import open_link
     from jaywalk.agents.load import is_remote
     from jaywalk_agent import LinkError

@@ -67,9 +67,9 @@ class EpisodeActors:
         return found
 
     def reactions(self) -> Reacting | None:
-        """What reacting people perceive and decide now; None: nobody reacts."""
-        who = [people for people in (self.posed, self.crowd) if people is not None]
-        parts = [part for part in (people.reactions() for people in who) if part]
+        """Perceptions and decisions of reacting people now; None if there are no such people."""
+        groups = [people for people in (self.posed, self.crowd) if people is not None]
+        parts = [part for part in (people.reactions() for people in groups) if part]
         parts = [part for part in parts if len(part["ids"])]
         if not parts:
             return None

@@ -29,7 +29,7 @@ class SuiteSpec(Spec):
         routes: Number of routes, without a variant.
         wet_grip: Whether wet roads are slippery in it.
         protocol: Protocol under which its results are reported.
-        scripted_version: Version in which nobody reacts to vehicles; 0: there is none.
+        scripted_version: Version in which people do not react to vehicles; 0 if there is none.
     """
 
     owner: str = "jaywalk"
@@ -46,7 +46,7 @@ class SuiteSpec(Spec):
 
     @property
     def scripted_id(self) -> str:
-        """Id of the version in which nobody reacts; "" if there is none."""
+        """Id of the version in which people do not react; "" if there is none."""
         return f"{self.owner}/{self.name}-v{self.scripted_version}" if self.scripted_version else ""
 
 

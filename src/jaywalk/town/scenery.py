@@ -293,7 +293,7 @@ def load_scenery(path: Path) -> Table:
             raise ValueError(f"format {content['format']!r} is not {FORMAT}")
         rows = [_row(item) for item in content["objects"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is not a scenery file: {error}; generate it anew") from error
+        raise DataError(f"{path} is not a scenery file: {error}; generate it again") from error
     return np.array(rows, SCENERY)
 
 

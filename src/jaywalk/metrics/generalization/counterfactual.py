@@ -325,7 +325,7 @@ def _numbered(half: _Half, actors: list[int]) -> pl.DataFrame:
 
 
 def _groups(half: _Half, actors: list[int]) -> dict[str, list[int]]:
-    """Places of some actors by what they are."""
+    """Places of some actors by their type."""
     groups: dict[str, list[int]] = {"the ego": [], _AROUND: [], _STAGED: []}
     for place, number in enumerate(actors):
         if number == half.ego:

@@ -344,7 +344,7 @@ def _all_braking_events(episode: MetricInput) -> int:
     direction="none",
 )
 def _all_braking_without_person(episode: MetricInput) -> int:
-    """Of these, those in which nobody entered the corridor."""
+    """Those of these events in which no one entered the corridor."""
     return episode.shared(braking_of).without_person
 
 

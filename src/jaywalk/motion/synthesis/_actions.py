@@ -32,7 +32,7 @@ _LINE: Final = re.compile(r"^(\d+_\d+)[\s,]+(.*)$")
 
 
 class ActionKind(StrEnum):
-    """What somebody does; also the word in the names of clips."""
+    """Action of a person; the value is a word in the names of clips."""
 
     WAIT = "wait"
     CONVERSE = "converse"

@@ -32,7 +32,7 @@ _CARRIED: Final = (
 
 
 def walking_speed_mps(age: Age, draws: Draws) -> float:
-    """A walking speed of somebody of an age."""
+    """A walking speed of a person of an age."""
     mean, spread, low, high = {
         Age.CHILD: (1.05, 0.22, 0.6, 1.5),
         Age.ADULT: (1.25, 0.27, 0.65, 1.85),

@@ -1,4 +1,4 @@
-"""Who walks: age, size, temperament and gait style, drawn for a speed."""
+"""Walking people: age, size, temperament and gait style, drawn for a speed."""
 
 from __future__ import annotations
 

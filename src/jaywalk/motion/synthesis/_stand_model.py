@@ -1,4 +1,4 @@
-"""How people stand: postures, sway, and what they do with their hands."""
+"""Model of standing people: postures, sway and movements of the hands."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _MAX_RAISED: Final = 1.06
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A stretch in which somebody stands, at most 3.6 s.
+    """A stretch of standing, at most 3.6 s.
 
     Attributes:
         sequence: Where it was cut from.

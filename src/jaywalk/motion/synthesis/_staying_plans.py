@@ -119,7 +119,7 @@ def _phone(model: MotionModel, draws: Draws) -> ClipPlan:
 
 
 def _hands(model: MotionModel, draws: Draws) -> ClipPlan:
-    """Gestures of the gesture model, as of somebody who talks or works with the hands."""
+    """Gestures of the gesture model, such as talking or working with the hands."""
     role = stander(model, draws, odd=0.25)
     seconds = draws.uniform(4.0, 8.5)
     hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.3))

@@ -183,7 +183,7 @@ def _sway(timeline: Timeline, layer: Layer, draws: Draws) -> FloatArray:
 def _speed_ratio(
     blocks: Sequence[Block], timeline: Timeline, person: ClipPerson, root_m: FloatArray
 ) -> float | None:
-    """Speed reached over speed wanted, where somebody walks steadily; None if nobody does."""
+    """Reached over wanted speed during steady walking; None if there is no steady walking."""
     ground = gaussian_filter1d(root_m[:, [0, 2]], 0.3 * timeline.rate_hz, axis=0, mode="nearest")
     speed = np.linalg.norm(np.gradient(ground, axis=0), axis=1) * timeline.rate_hz
     speed *= np.sqrt(person.body_scale)

@@ -125,14 +125,14 @@ def _kept_library(
 
 
 def _generate(folder: Path, model: MotionModel, clips: int, say: Callable[[str], None]) -> None:
-    """Write beside the final place and move there: nobody ever sees half a library."""
+    """Write beside the final place and move there, so that no one sees half a library."""
     workshop = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
         sample_library(model, workshop / "library", clips=clips, seed=SEED, say=say)
         try:
             (workshop / "library").rename(folder)
         except OSError:
-            if not (folder / META).exists():  # unless somebody else was faster
+            if not (folder / META).exists():  # unless another process was faster
                 raise
     finally:
         shutil.rmtree(workshop, ignore_errors=True)

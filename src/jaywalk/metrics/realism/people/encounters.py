@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.geometry.path import Path, make_path, project
+from jaywalk.geometry.path import Path, arc_lengths, make_path, project
 from jaywalk.metrics.realism.people.behaviour import STEP_S
 
 BODY_M: Final = 0.3  # radius of a person
@@ -131,8 +131,7 @@ class DrivenWay:
 
 def driven_way(drive: Drive) -> DrivenWay | None:
     """Return the path of a vehicle, or None if it hardly moves."""
-    steps = np.hypot(*np.diff(drive.xy_m, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = arc_lengths(drive.xy_m)
     if along[-1] < _SHORTEST_DRIVE_M:
         return None
     return DrivenWay(drive, make_path(drive.xy_m, _SPACING_M), along)

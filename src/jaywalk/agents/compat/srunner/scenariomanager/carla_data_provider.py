@@ -85,7 +85,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def set_random_seed(seed: int) -> None:
-        """Begin the generator anew."""
+        """Restart the generator."""
         CarlaDataProvider._rng = np.random.RandomState(seed)
 
     @staticmethod
@@ -190,7 +190,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def cleanup() -> None:
-        """Forget everything; destroys nobody."""
+        """Forget everything; destroys no actor."""
         CarlaDataProvider._actors.clear()
         CarlaDataProvider._client = CarlaDataProvider._world = CarlaDataProvider._map = None
         CarlaDataProvider._grp = CarlaDataProvider._all_actors = None
