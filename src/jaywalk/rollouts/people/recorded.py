@@ -212,11 +212,11 @@ def _clip_mps(detail: dict[str, Any]) -> float:
 def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> Plan | None:
     """The crossing that a person plans; attempts are played as clips and are no plan to cross."""
     mine = [note for note in notes if note.actor == role.actor]
-    plans = [note for note in mine if note.detail.get("what") == "intends"]
+    plans = [n for n in mine if n.detail.get("what") == "intends" and "path_m" in n.detail]
     if role.detail.get("intended") != "crossing" or not plans:
         return None
     facts = plans[0].detail
-    if facts.get("road_m") is None or "path_m" not in facts:
+    if facts.get("road_m") is None:
         return None
     begins = plans[0].tick
     ends = [n.tick for n in mine if n.detail.get("what") in _ENDS and n.tick > begins]
