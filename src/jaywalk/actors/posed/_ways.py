@@ -80,13 +80,14 @@ class CrossingWalk(PathWalk):
             self.lanes.append((float(along), 1.0 if comes > 0.0 else -1.0))
 
     def facts(self) -> dict[str, Any]:
-        """The path and its part on the road, for the record."""
+        """The path, its part on the road, and the lanes there, for the record."""
         known = not math.isnan(self.road_m[0])
         return {
             "path_m": [[round(float(v), 3) for v in corner] for corner in self.path],
             "via_m": [round(float(v), 3) for v in self.via_m],
             "road_m": [round(v, 3) for v in self.road_m] if known else None,
             "painted": self.painted,
+            "lanes": [[round(begins, 2), side] for begins, side in self.lanes],
         }
 
     def along_m(self, x: float, y: float) -> float:
