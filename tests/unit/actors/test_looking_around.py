@@ -57,7 +57,7 @@ def test_people_who_stay_look_around_and_decide_nothing() -> None:
             assert (rows.decision == NONE).all()
             assert (rows.speed == 0.0).all()
         shares[attention] = float(np.mean(looks))
-        assert remembered.all() == (attention != OBLIVIOUS)
+        assert remembered.all() == (attention == ATTENTIVE)
     # Looks and pauses are log-normal: mean look / (mean look + mean pause).
     look_s, pause_s = (
         median * math.exp(0.5 * (math.log(high / low) / (2.0 * 1.2816)) ** 2)

@@ -58,7 +58,12 @@ def scene(library: tuple[ClipBank, Repertoire]) -> ReactiveActivities:
         z_m=0.0,
     )
     posed.players.play(0, Cue(clip=role.idle, heading_rad=0.5 * math.pi, loop=True))
-    crossings = SimpleNamespace(a=np.zeros((0, 2)), b=np.zeros((0, 2)))
+    crossings = SimpleNamespace(
+        a=np.zeros((0, 2)),
+        b=np.zeros((0, 2)),
+        crosswalk=np.zeros(0, np.int64),
+        lights=np.zeros((0, 4), np.int64),
+    )
     around = (np.zeros(0, np.int64), np.zeros((0, 8)), np.zeros((0, 6)), np.zeros((0, 4)))
     company = SimpleNamespace(leader=np.array([-1]), approach_m=np.array([5.0]))
     return ReactiveActivities(

@@ -116,7 +116,7 @@ class PeopleWithMoves(PeopleOnTheirWay):
             self._start(person, walk, clip)
             return
         self.posed.steer(actor, 0.0)
-        self.posed.play(actor, Cue(clip=away[0], heading_rad=bearing - away[1]))
+        self.posed.play(actor, Cue(clip=away[0], heading_rad=bearing - away[1], enter_s=0.0))
         person.walk, person.activity = walk, Activity.TURNING
         self._then[k] = walk
         self._until_s[k] = math.inf
