@@ -172,6 +172,7 @@ class HabitPeople:
             model=model,
             company=company,
             lights=RedLights(self.world),
+            lane_map=self.world.get_map(),
             route_m=np.ascontiguousarray(route.position_m[:, :2]),
             route_along_m=np.asarray(route.along_m),
         )
@@ -246,6 +247,9 @@ class HabitPeople:
                 if isinstance(activities, ReactiveActivities):
                     facts |= activities.trait_facts(person)
                 activities.note(moment, person, "role", **facts)
+                if isinstance(activities, ReactiveActivities):
+                    plan = "stay" if person.placed.b_m is None else "cross"
+                    activities.note(moment, person, "intends", plan=plan)
         self._watch_for_ego(moment)
         activities.step(self._tick, moment)
         for actor_id in self.posed.step(moment.snapshot):

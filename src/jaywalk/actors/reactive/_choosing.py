@@ -59,7 +59,7 @@ def choose(
     size, near = np.empty((MEMORY, 3)), np.empty((_PEOPLE, 5))
     box = np.empty((_THINGS, 6))
     for i in range(len(people.x)):
-        if not people.active[i] or (tick + i) % every != 0:
+        if not people.active[i] or people.stays[i] or (tick + i) % every != 0:
             continue
         people.share[i], people.turn[i] = 1.0, 0.0
         if traits.attention[i] == OBLIVIOUS:

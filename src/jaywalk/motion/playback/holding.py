@@ -69,6 +69,13 @@ _PULL: Final = _Grip(
 _LEASH: Final = _Grip(
     _CHEST, (-0.20, 0.20, -0.30), (-0.4, -0.9, 0.0), (-0.2, 0.65, 0.73), (-0.95, -0.32, 0.02)
 )
+# The left forearm lies on the right one.
+_FOLD_RIGHT: Final = _Grip(
+    _CHEST, (0.10, 0.17, -0.17), (-0.9, 0.1, -0.5), (0.98, 0.1, 0.15), (0.1, -0.98, 0.0)
+)
+_FOLD_LEFT: Final = _Grip(
+    _CHEST, (0.10, 0.22, -0.13), (-0.9, 0.1, -0.5), (0.98, -0.1, -0.1), (-0.1, -0.98, 0.0)
+)
 
 #: Grips by word: of the left and of the right hand. The first word that needs a hand has it, so
 #: ``call phone`` is a phone at the ear.
@@ -82,6 +89,7 @@ _GRIPS: Final[dict[str, tuple[_Grip | None, _Grip | None]]] = {
     "wheelchair": (_PUSH, _PUSH),
     "suitcase": (_PULL, None),
     "leash": (_LEASH, None),
+    "folded-arms": (_FOLD_LEFT, _FOLD_RIGHT),
 }
 
 

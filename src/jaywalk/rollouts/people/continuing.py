@@ -51,6 +51,7 @@ _BEND_RAD: Final = 0.6  # people turn on the spot, or nearly so, beyond this
 _BEND_RADPS: Final = 3.2
 _BEND_PACE: Final = 0.55
 _KERB_M: Final = 1.0
+_BORDER_M: Final = 0.7  # people look to the next lane this far before its border
 
 
 @dataclass(slots=True)
@@ -104,6 +105,10 @@ class _Ways:
             rows.left_m[:, k] = np.where(over, 4.0, np.where(on_road, leave - along, leave - enter))
             rows.onto_m[:, k] = np.where(on_road, np.maximum(along - enter, 0.0), math.inf)
             rows.painted[:, k] = plan.painted
+            if len(plan.lanes):
+                begins = plan.lanes[1:, 0] + self.shift_m[k] - _BORDER_M
+                reached = (along[:, None] >= begins).sum(axis=1)
+                rows.lane[:, k], rows.near_side[:, k] = reached, plan.lanes[reached, 1]
             rows.aim_x[:, k] = x + _BEYOND_M * np.cos(bearing[:, k])
             rows.aim_y[:, k] = y + _BEYOND_M * np.sin(bearing[:, k])
             spot = near & (enter - along < _ON_THE_SPOT_M)
@@ -177,8 +182,12 @@ class Follower:
         rows.x[:], rows.y[:] = place.T
         rows.vx[:], rows.vy[:] = velocity.T
         rows.yaw[:] = people.yaw_rad(tick)
-        on = people.is_planning(tick)
-        rows.active[:] = on
+        on, stays = people.is_planning(tick), people.stays(tick)
+        rows.active[:], rows.stays[:] = on | stays, stays
+        rows.where[stays], rows.kerb_m[stays] = OFF_ROAD, math.inf
+        rows.aim_x[stays], rows.aim_y[stays] = people.watched_m[stays].T
+        begins = np.array([p is not None and p.begins == tick for p in people.plans])
+        rows.looks_from[begins] = rows.looks[begins]
         parts: list[Any] = [column[None] for column in rows]
         view = Reactions(*parts)
         _Ways.of(people, tick, 1).fill(view, on[None])
@@ -236,6 +245,7 @@ def go_on(
         rows.x[:], rows.y[:] = bodies.place_m[..., 0], bodies.place_m[..., 1]
         rows.vx[:], rows.vy[:] = bodies.velocity_mps[..., 0], bodies.velocity_mps[..., 1]
         rows.yaw[:], rows.active[:] = bodies.yaw_rad, on
+        rows.stays[:] = False
         bearing = ways.fill(rows, on)
         other = {body: poses[step] for body, poses in moved.items()} if moved else None
         around = people.around(tick, other)
