@@ -161,7 +161,7 @@ def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:
 SETUP_S: Final = 120.0
 STEP_LIMIT_S: Final = 10.0
 DRIVE_S: Final = 12.0  # simulated
-DRIVE_WALL_S: Final = 12.0
+DRIVE_WALL_S: Final = 60.0
 _AIM_M: Final = 6
 _LOST_M: Final = 8.0
 
