@@ -80,6 +80,7 @@ class PolicyModel(ReactionModel):
     _startled: BoolArray = field(init=False)
     _stood_s: FloatArray = field(init=False)
     _closed: bool = field(default=False, init=False)
+    _numbers: dict[int, int] = field(default_factory=dict, init=False)  # by actor id, from 1 on
 
     def __post_init__(self) -> None:
         ReactionModel.__post_init__(self)
@@ -137,6 +138,8 @@ class PolicyModel(ReactionModel):
             self._asked(lambda: self.policy.reset(self._who, self.goal_m.copy(), rng), "reset()")
         mine = rows.active & self.own
         car = self._cars.update(ids, vehicle)
+        # The server's ids depend on earlier episodes, and noise and policies see these numbers.
+        ids = self._numbered(ids)
         if self.own.all():
             self._tick += 1
         else:
@@ -169,6 +172,17 @@ class PolicyModel(ReactionModel):
             self._startled[:], self._answered = False, mine
         if self._act is not None:
             self._carry_out(self._act, mine & self._answered)
+
+    def recorded(self, ids: IntArray, gaze_rad: FloatArray | None = None) -> dict[str, Any]:
+        """Return perception and decisions with the server's ids of vehicles."""
+        parts = ReactionModel.recorded(self, ids, gaze_rad)
+        actors = np.array([0, *self._numbers], np.int64)
+        return parts | {name: actors[parts[name]] for name in ("gaze_id", "perceived_id")}
+
+    def _numbered(self, ids: IntArray) -> IntArray:
+        """Return numbers of vehicles, in the order in which they first appear."""
+        numbers = self._numbers
+        return np.array([numbers.setdefault(k, len(numbers) + 1) for k in ids.tolist()], np.int64)
 
     def close(self) -> None:
         """Close the policy, if it can be closed; later calls do nothing."""
