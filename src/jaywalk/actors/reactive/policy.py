@@ -51,7 +51,8 @@ _RUN_MPS: Final = 4.0  # nobody runs faster
 _NECK_RAD: Final = np.deg2rad(110.0)
 _TURN_RAD: Final = 1.2  # largest angle between way and course, as for our own model
 _BACK_RAD: Final = 2.0  # courses farther from the way lead back
-_DECIDES_M: Final = 1.5  # before the road
+_DECIDES_M: Final = 1.5  # who walks on this near to the road is about to step onto it
+_WAITS_M: Final = 5.0  # who stands this near to the road waits
 _ON_VEHICLE_RAD: Final = 0.15  # a gaze this near to a vehicle is a look at it
 
 
@@ -292,8 +293,8 @@ def _decisions(rows: Reactions, speed: FloatArray, turn: FloatArray, run: BoolAr
     decision = np.full(len(speed), NONE)
     nears = rows.where == AT_KERB
     decision[nears] = WANTS
-    near = nears & (rows.kerb_m < _DECIDES_M)
-    decision[near] = np.where(goes[near], COMMITTED, WAITS)
+    decision[nears & goes & (rows.kerb_m < _DECIDES_M)] = COMMITTED
+    decision[nears & ~goes & (rows.kerb_m < _WAITS_M)] = WAITS
     on_road = rows.where == ON_ROAD
     going = np.where(run, HURRIES, COMMITTED)
     going = np.where(np.abs(turn) > _BACK_RAD, STEPS_BACK, going)
