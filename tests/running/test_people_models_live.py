@@ -55,7 +55,7 @@ def drive(
 
 def notes(outcome: EpisodeOutcome) -> list[str]:
     events = record.open(outcome.folder).events.filter(pl.col("name") == "habit").collect()
-    return [str(text) for text in events["detail"].to_list()]
+    return [str(text) for text in events["detail_json"].to_list()]
 
 
 def test_a_policy_moves_people_and_is_the_same_over_a_websocket(

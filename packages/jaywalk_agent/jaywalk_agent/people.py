@@ -72,7 +72,7 @@ class PersonView:
     haste: Array  # (n,) factor on the speed that keeps an appointment with the ego or the group
     # Vehicles that they remember, as they were when last seen; each keeps its column.
     vehicle_count: Array  # (n,)
-    vehicle_id: Array  # (n, 8) 0: an empty column
+    vehicle_id: Array  # (n, 8) number in this episode; 0: an empty column
     vehicle_m: Array  # (n, 8, 2) centre
     vehicle_mps: Array  # (n, 8, 2)
     vehicle_heading: Array  # (n, 8, 2) cosine and sine of the yaw

@@ -67,7 +67,7 @@ def with_policy(policy: Any, own: Any = None) -> PolicyModel:
     )
 
 
-def walk(model: ReactionModel, ticks: int) -> dict[str, list[Any]]:
+def walk(model: ReactionModel, ticks: int, first_id: int = 1) -> dict[str, list[Any]]:
     """Let people cross a road with traffic on two lanes; they walk as the model wants."""
     rows = model.rows
     x, y = 2.0 * np.arange(PEOPLE), np.full(PEOPLE, -6.0) + 0.3 * (np.arange(PEOPLE) % 5)
@@ -88,7 +88,7 @@ def walk(model: ReactionModel, ticks: int) -> dict[str, list[Any]]:
         cars[:, 0], cars[:, 1] = starts + pace * time_s, np.where(pace > 0.0, 1.75, 5.25)
         cars[:, 2], cars[:, 4], cars[:, 5], cars[:, 6] = np.sign(pace), 2.4, 0.95, pace
         others = np.array([[7.0, -4.0 + 0.9 * time_s, 0.0, 0.9]])
-        model.step(np.arange(1, 6), cars, BOX, others)
+        model.step(np.arange(first_id, first_id + 5), cars, BOX, others)
         on = rows.active
         kept["speed"].append(np.where(on, rows.speed, 0.0))
         kept["course"].append(np.where(on & (rows.speed > 0.0), rows.course, 0.0))
@@ -115,6 +115,20 @@ def test_our_model_behind_the_contract_gives_what_the_kernel_gives() -> None:
     assert ((speed == 0.0) & (y < 0.0)).any()
     assert np.array(kernel["looking"]).mean() > 0.02
     assert np.ptp(np.array(kernel["course"])[speed > 0.1]) > 0.2
+
+
+def test_ids_of_the_server_do_not_matter() -> None:
+    """The server's ids depend on earlier episodes; decisions and views must not."""
+    kept = []
+    for first in (1, 7001):
+        policy = BuiltInPeople(own_model().key, open_ground())
+        model = with_policy(policy)
+        kept.append(walk(model, 120, first_id=first))
+        ids = model.recorded(np.arange(PEOPLE))["gaze_id"]
+        assert np.isin(ids, [0, *range(first, first + 5)]).all()
+        assert model.rows.memory_id.max() <= 5
+    assert np.array_equal(kept[0]["y"], kept[1]["y"])
+    assert np.array_equal(kept[0]["gaze"], kept[1]["gaze"])
 
 
 def test_the_policy_is_asked_every_tenth_of_a_second() -> None:

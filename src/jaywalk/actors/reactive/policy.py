@@ -51,7 +51,8 @@ _RUN_MPS: Final = 4.0  # nobody runs faster
 _NECK_RAD: Final = np.deg2rad(110.0)
 _TURN_RAD: Final = 1.2  # largest angle between way and course, as for our own model
 _BACK_RAD: Final = 2.0  # courses farther from the way lead back
-_DECIDES_M: Final = 1.5  # before the road
+_DECIDES_M: Final = 1.5  # who walks on this near to the road is about to step onto it
+_WAITS_M: Final = 5.0  # who stands this near to the road waits
 _ON_VEHICLE_RAD: Final = 0.15  # a gaze this near to a vehicle is a look at it
 
 
@@ -80,6 +81,7 @@ class PolicyModel(ReactionModel):
     _startled: BoolArray = field(init=False)
     _stood_s: FloatArray = field(init=False)
     _closed: bool = field(default=False, init=False)
+    _numbers: dict[int, int] = field(default_factory=dict, init=False)  # by actor id, from 1 on
 
     def __post_init__(self) -> None:
         ReactionModel.__post_init__(self)
@@ -137,6 +139,8 @@ class PolicyModel(ReactionModel):
             self._asked(lambda: self.policy.reset(self._who, self.goal_m.copy(), rng), "reset()")
         mine = rows.active & self.own
         car = self._cars.update(ids, vehicle)
+        # The server's ids depend on earlier episodes, and noise and policies see these numbers.
+        ids = self._numbered(ids)
         if self.own.all():
             self._tick += 1
         else:
@@ -169,6 +173,17 @@ class PolicyModel(ReactionModel):
             self._startled[:], self._answered = False, mine
         if self._act is not None:
             self._carry_out(self._act, mine & self._answered)
+
+    def recorded(self, ids: IntArray, gaze_rad: FloatArray | None = None) -> dict[str, Any]:
+        """Return perception and decisions with the server's ids of vehicles."""
+        parts = ReactionModel.recorded(self, ids, gaze_rad)
+        actors = np.array([0, *self._numbers], np.int64)
+        return parts | {name: actors[parts[name]] for name in ("gaze_id", "perceived_id")}
+
+    def _numbered(self, ids: IntArray) -> IntArray:
+        """Return numbers of vehicles, in the order in which they first appear."""
+        numbers = self._numbers
+        return np.array([numbers.setdefault(k, len(numbers) + 1) for k in ids.tolist()], np.int64)
 
     def close(self) -> None:
         """Close the policy, if it can be closed; later calls do nothing."""
@@ -278,8 +293,8 @@ def _decisions(rows: Reactions, speed: FloatArray, turn: FloatArray, run: BoolAr
     decision = np.full(len(speed), NONE)
     nears = rows.where == AT_KERB
     decision[nears] = WANTS
-    near = nears & (rows.kerb_m < _DECIDES_M)
-    decision[near] = np.where(goes[near], COMMITTED, WAITS)
+    decision[nears & goes & (rows.kerb_m < _DECIDES_M)] = COMMITTED
+    decision[nears & ~goes & (rows.kerb_m < _WAITS_M)] = WAITS
     on_road = rows.where == ON_ROAD
     going = np.where(run, HURRIES, COMMITTED)
     going = np.where(np.abs(turn) > _BACK_RAD, STEPS_BACK, going)
