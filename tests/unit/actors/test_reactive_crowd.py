@@ -219,5 +219,5 @@ def test_vehicle_numbers_do_not_depend_on_actors_of_scenarios() -> None:
 
 
 def test_a_crowd_refuses_an_unknown_model() -> None:
-    with pytest.raises(UsageError, match="'wild'.*scripted, reactive, campus"):
+    with pytest.raises(UsageError, match=r"'wild'.*scripted, reactive, campus"):
         Crowd(None, None, 1, people_model="wild")  # type: ignore[arg-type]
