@@ -74,7 +74,10 @@ def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
 
 def sync_file(path: Path) -> None:
     """Wait until a file or the entries of a folder are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    windows = os.name == "nt"  # there folders cannot be opened, and files only for writing
+    if windows and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
