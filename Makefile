@@ -68,9 +68,9 @@ test-trackers:
 	$(PYTHON) -m venv .venv-trackers
 	.venv-trackers/bin/pip install --quiet --disable-pip-version-check --no-compile -c requirements.lock \
 	  ./packages/jaywalk_agent '.[wandb,mlflow]' pytest
-	WANDB_MODE=offline .venv-trackers/bin/python -m pytest --noconftest -p no:cacheprovider -rs \
-	  tests/unit/report/test_trackers.py | tee .venv-trackers/result
-	@! grep -q skipped .venv-trackers/result || { echo "a tracker was not tested"; exit 1; }
+	@WANDB_MODE=offline .venv-trackers/bin/python -m pytest --noconftest -p no:cacheprovider -rs \
+	  tests/unit/report/test_trackers.py > .venv-trackers/result; status=$$?; cat .venv-trackers/result; exit $$status
+	@! grep -q SKIPPED .venv-trackers/result || { echo "a tracker was not tested"; exit 1; }
 
 # Accepted results: re-driven and compared. CARLA's towns are used where they are at hand.
 CARLA_TOWNS := $(wildcard ../shared/data/carla_towns)

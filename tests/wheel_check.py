@@ -1,6 +1,7 @@
 """Builds both wheels, installs them with pip, pipx and uv, and uses them from elsewhere.
 
     python tests/wheel_check.py
+    python tests/wheel_check.py --reading   # the installed package only, without carla; any system
 
 Any Python 3.11 or 3.12 with pip will do; nothing of this repository needs to be installed. Each
 wheel must hold every file of its package and nothing else, and the commands must find their data
@@ -93,7 +94,7 @@ def install(wheels: dict[str, Path], folder: Path) -> Path:
         if not Path(place).is_relative_to(folder):
             raise SystemExit(f"FAILED: imported from {place}, not from the new environment")
     step("install the extras for reading", [*command, f"{wheels['jaywalk']}[{READ}]"], base)
-    read(programs, base)
+    read(str(programs / "python"), base)
     step("install the extra 'all'", [*command, f"{wheels['jaywalk']}[all]"], base)
     return programs
 
@@ -130,11 +131,10 @@ run.figure("scores").savefig("loaded.svg")
 """
 
 
-def read(programs: Path, base: Path) -> None:
+def read(python: str, base: Path) -> None:
     """Read runs and data where the carla package is missing."""
     folder = base / "reading"
     folder.mkdir()
-    python, jaywalk = str(programs / "python"), str(programs / "jaywalk")
     support = str(ROOT / "tests" / "support")
     step("write records without carla", [python, "-c", WRITE_DATA], folder, PYTHONPATH=support)
     for words in (
@@ -149,7 +149,7 @@ def read(programs: Path, base: Path) -> None:
         "predict eval people.txt --in-sample --predictor mine.py --predictor constant-velocity",
         "list suites",
     ):
-        step(f"without carla: jaywalk {words}", [jaywalk, *words.split()], folder)
+        step(f"without carla: jaywalk {words}", [python, "-m", "jaywalk", *words.split()], folder)
     step("without carla: jaywalk.load", [python, "-c", LOAD], folder)
     for name, least in {"report.html": 10_000, "scores.pdf": 1_000, "moment.png": 1_000}.items():
         if (folder / name).stat().st_size < least:
@@ -207,6 +207,9 @@ def main() -> None:
     """Command line."""
     with tempfile.TemporaryDirectory(prefix="jaywalk-wheel-") as name:
         base = Path(name).resolve()
+        if sys.argv[1:] == ["--reading"]:
+            read(sys.executable, base)
+            return
         for folder in ("dist", "elsewhere"):
             (base / folder).mkdir()
         wheels = build(base / "dist")

@@ -166,16 +166,11 @@ def test_rows_of_a_table_in_the_order_asked_for(capsys):
 
 
 def test_csv_and_tsv_have_a_column_for_each_value(capsys):
+    interval = output.with_interval(-50.0, [-100.0, 56.256], "%")
     rows = [
-        [
-            "a",
-            output.with_interval(-50.0, [-100.0, 56.256], "%"),
-            "[1.0, -]",
-            output.count_of(3, 4),
-        ],
+        ["a", interval, "[1.0, -]", output.count_of(3, 4)],
         ["b", "2.5 [-1.0, 3.0]", "(no interval)", "-"],
     ]
-    rows[0].append(output.count_of(3, 4))
     columns = ["name", "DS [95 %]", "95 % interval", "success"]
     one = output.Table(columns, rows, "first")
     invoke(output.Result({}, [one]), "--format", "csv")

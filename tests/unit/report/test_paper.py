@@ -93,7 +93,7 @@ def test_figures_of_two_runs(scored, name):
 @pytest.mark.parametrize("name", ["series", "moment"])
 def test_figures_of_an_episode(scored, name):
     assert draw_figure(name, scored[:1], episode="a-s1").axes
-    with pytest.raises(UsageError, match=r"give --episode ID\. one has: a-s1, a-s2"):
+    with pytest.raises(UsageError, match=r"give --episode ID\. Known: a-s1, a-s2"):
         draw_figure(name, scored[:1])
     with pytest.raises(UsageError, match="one episode of one run"):
         draw_figure(name, scored, episode="a-s1")
