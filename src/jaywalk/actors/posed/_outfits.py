@@ -58,9 +58,6 @@ def _carried(seed: int, role: PersonRole, traits: Traits, rains: bool) -> str:
         return "stick" if stick < _STICK else ""
     if age != ADULT or role.intended == ATTEMPTING:
         return ""
-    waits = role.intended == NOT_CROSSING and not role.strolls and role.kind in _CALM
-    if waits and folded < _FOLDED:
-        return "folded-arms"
     if role.kind == _CARRY or f"-{_CARRY}-" in role.carry:
         return "suitcase"
     edge = 0.0
@@ -68,4 +65,5 @@ def _carried(seed: int, role: PersonRole, traits: Traits, rains: bool) -> str:
         edge += share
         if pushed < edge:
             return thing
-    return ""
+    waits = role.intended == NOT_CROSSING and not role.strolls and role.kind in _CALM
+    return "folded-arms" if waits and folded < _FOLDED else ""

@@ -148,7 +148,8 @@ class RecordedPeople:
     def stays(self, tick: int) -> BoolArray:
         """(p,) who stands before their plan begins, and looks around."""
         known = np.isfinite(self.watched_m[:, 0])
-        return known & np.array([plan is not None and tick < plan.begins for plan in self.plans])
+        later = [plan is not None and tick < plan.begins for plan in self.plans]
+        return np.asarray(known & np.array(later, np.bool_))
 
     def is_planning(self, tick: int) -> BoolArray:
         """(p,) who is on the way to cross at a tick."""
