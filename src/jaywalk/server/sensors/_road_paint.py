@@ -1,7 +1,8 @@
 """The ground in pictures: exact borders of roads and sidewalks, and paint on the road.
 
-The town's raster has cells of 0.25 m or more. Here each cell also stores the share of it that the
-lanes of a class cover; the border runs where the interpolated share is one half. Paint is a list
+The town's raster has cells of 0.25 m or more. Here each cell also stores how far its middle is
+from the border of the lanes of a class: half at the border, more inside, 0 and 1 from some way on.
+Between cells the distance is interpolated, so borders are as smooth as the lanes. Paint is a list
 of straight bands with an index by place. A pixel gets the share of its footprint that they cover.
 Frame: CARLA's left-handed world, metres.
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
@@ -30,7 +32,8 @@ SIDEWALK: Final = int(SemanticTag.SIDEWALK)
 TERRAIN: Final = int(SemanticTag.TERRAIN)
 ROAD_LINE: Final = int(SemanticTag.ROAD_LINE)
 MIXED: Final = 255  # a cell with a border of road or sidewalk in it or beside it
-_SUB: Final = 4  # samples per side of a cell
+_REACH_M: Final = 0.8  # of distances from borders that are told apart, both sides together
+_GAP_M: Final = 0.04
 INDEX_CELL_M: Final = 2.0
 WHITE, YELLOW = 0.0, 1.0
 _STOP_LINE_M: Final = 0.4
@@ -45,8 +48,9 @@ class RoadPaint(NamedTuple):
     cell_m: float
     kind: NDArray[np.uint8]  # label of a cell, or MIXED
     label: NDArray[np.uint8]  # label of a cell without its paint
-    road: NDArray[np.uint8]  # share of a cell that is road, of 255
+    road: NDArray[np.uint8]  # 0..255: distance of its middle from the border of the road
     walk: NDArray[np.uint8]
+    reach_m: float  # from 0 to 255
     bands: NDArray[np.float64]  # (n, 8): centre x y, unit vector, half length, half width, colour
     starts: NDArray[np.int32]  # (index rows, index columns + 1)
     items: NDArray[np.int32]
@@ -57,19 +61,21 @@ def paint_of_labels(x0_m: float, y0_m: float, cell_m: float, labels: NDArray[Any
     """Return the ground of a raster alone; its painted cells keep their label."""
     road = np.where(labels == ROAD, 255, 0).astype(np.uint8)
     walk = np.where(labels == SIDEWALK, 255, 0).astype(np.uint8)
-    return _indexed(x0_m, y0_m, cell_m, labels.astype(np.uint8), road, walk, np.zeros((0, 8)))
+    return _indexed(
+        x0_m, y0_m, cell_m, labels.astype(np.uint8), road, walk, cell_m, np.zeros((0, 8))
+    )
 
 
 def paint_of_town(town: Town) -> RoadPaint:
     """Return the ground of a town with its lane lines, stop lines and crosswalks."""
     raster = town.raster
     grid = (raster.x0_m, raster.y0_m, raster.cell_m)
-    road = _cover(town.strips, grid, raster.labels, ROAD)
-    walk = _cover(town.strips, grid, raster.labels, SIDEWALK)
+    road = _borders(town.strips, grid, raster.labels, ROAD)
+    walk = _borders(town.strips, grid, raster.labels, SIDEWALK)
     # Painted cells are as wide as cells are: below the paint is what covers most of the cell.
     below = np.where(road >= 128, ROAD, np.where(walk >= 128, SIDEWALK, TERRAIN))
     label = np.where(raster.labels == ROAD_LINE, below, raster.labels).astype(np.uint8)
-    return _indexed(*grid, label, road, walk, _bands(town))
+    return _indexed(*grid, label, road, walk, _reach_m(raster.cell_m), _bands(town))
 
 
 def _indexed(
@@ -79,6 +85,7 @@ def _indexed(
     label: NDArray[np.uint8],
     road: NDArray[np.uint8],
     walk: NDArray[np.uint8],
+    reach_m: float,
     bands: NDArray[np.float64],
 ) -> RoadPaint:
     rows, columns = label.shape
@@ -95,30 +102,75 @@ def _indexed(
     across = max(math.ceil(columns * cell_m / INDEX_CELL_M), 1)
     down = max(math.ceil(rows * cell_m / INDEX_CELL_M), 1)
     starts, items = _index(bands, x0_m, y0_m, across, down)
-    return RoadPaint(x0_m, y0_m, cell_m, kind, label, road, walk, bands, starts, items, across)
+    return RoadPaint(
+        x0_m, y0_m, cell_m, kind, label, road, walk, reach_m, bands, starts, items, across
+    )
 
 
-def _cover(
+def _reach_m(cell_m: float) -> float:
+    """Return how far apart the places are whose codes are 0 and 255."""
+    return max(_REACH_M, 3.0 * cell_m)
+
+
+def _borders(
     strips: Iterable[LaneStrip],
     grid: tuple[float, float, float],
     label: NDArray[np.uint8],
     wanted: int,
 ) -> NDArray[np.uint8]:
-    """Share of each cell that the lanes of one label cover, of 255."""
-    rows, columns = label.shape
-    masks = np.zeros((rows, columns), np.uint16)
-    for strip in strips:
-        if LANE_LABELS.get(strip.kind) == wanted:
-            _fill_bits(masks, *grid, strip.inner_m[:, :2].copy(), strip.outer_m[:, :2].copy())
-    bits = np.array([bin(value).count("1") for value in range(1 << 16)], np.uint8)
-    count = bits[masks]
+    """Distance of each cell's middle from the border of the lanes of one label, coded."""
+    x0_m, y0_m, cell_m = grid
+    chosen = [strip for strip in strips if LANE_LABELS.get(strip.kind) == wanted]
+    masks = np.zeros(label.shape, np.uint16)
+    for strip in chosen:
+        _fill_bits(masks, *grid, strip.inner_m[:, :2].copy(), strip.outer_m[:, :2].copy())
+    inside = masks == 0xFFFF
+    code = np.where(inside, 255, 0).astype(np.uint8)
+    reach_m = _reach_m(cell_m)
+    around = 2 * math.ceil(0.5 * reach_m / cell_m) + 1
+    near = binary_dilation((masks > 0) & ~inside, np.ones((around, around), bool))
+    near |= binary_dilation(inside, np.ones((3, 3), bool)) & ~inside
+    rows, columns = np.nonzero(near)
+    if len(chosen) and len(rows):
+        x, y = x0_m + (columns + 0.5) * cell_m, y0_m + (rows + 0.5) * cell_m
+        share = 0.5 + _inside_m(_area(chosen), x, y) / reach_m
+        code[rows, columns] = np.rint(255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8)
     # The raster closes holes between turning lanes; their rims must not show as seams.
-    closed = (label == wanted) & (count == 0)
+    closed = (label == wanted) & (masks == 0)
     if closed.any():
         rim = binary_dilation(closed, np.ones((3, 3), bool))
-        count[rim & ((count > 0) | closed | (label == ROAD_LINE))] = _SUB * _SUB
-    share: NDArray[np.uint8] = np.rint(count * (255.0 / (_SUB * _SUB))).astype(np.uint8)
-    return share
+        code[rim & ((masks > 0) | closed | (label == ROAD_LINE))] = 255
+    return code
+
+
+def _area(strips: Sequence[LaneStrip]) -> shapely.Geometry:
+    """Return the area of strips; gaps of a few centimetres between them are closed."""
+    parts = [
+        shapely.Polygon(np.concatenate([strip.inner_m[:, :2], strip.outer_m[::-1, :2]]))
+        for strip in strips
+        if len(strip.inner_m) >= 2
+    ]
+    whole = shapely.union_all(shapely.make_valid(np.array(parts, object)))
+    return whole.buffer(_GAP_M, join_style="mitre").buffer(-_GAP_M, join_style="mitre")
+
+
+def _inside_m(
+    area: shapely.Geometry, x: NDArray[np.float64], y: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Distance of places from the border of an area, negative outside."""
+    pieces = []
+    for ring in shapely.get_parts(shapely.boundary(area)):
+        corners = shapely.get_coordinates(ring)
+        pieces.append(np.stack([corners[:-1], corners[1:]], axis=1))
+    edges = shapely.linestrings(np.concatenate(pieces))
+    places = shapely.points(x, y)
+    (at, _), gap_m = shapely.STRtree(edges).query_nearest(
+        places, return_distance=True, all_matches=False
+    )
+    out = np.full(len(x), np.inf)
+    out[at] = gap_m
+    shapely.prepare(area)
+    return np.where(shapely.contains_xy(area, x, y), out, -out)
 
 
 @kernel
@@ -254,7 +306,7 @@ def _fill(
 
 @kernel
 def share_at(cover: NDArray[np.uint8], u: float, v: float) -> float:
-    """Share of a class, 0..1, at a place in cells; interpolated between the middles of cells."""
+    """Coded distance from a border, 0..1, at a place in cells, between the middles of cells."""
     rows, columns = cover.shape
     x, y = u - 0.5, v - 0.5
     i, j = math.floor(x), math.floor(y)

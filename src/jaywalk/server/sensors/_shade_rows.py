@@ -75,7 +75,7 @@ def shade_rows(
     slant = np.empty(view.width, np.float32)
     for v in range(rows[0], rows[1]):
         _place_row(view, v, seen.surface[v], seen.inverse_depth[v], slant, row)
-        _shade(stage, view.focal_px, seen.surface[v], seen.triangle[v], slant, row)
+        _shade(stage, view.focal_px, seen.surface[v], seen.triangle[v], slant, True, row)
         glow_row(stage.around.lamps.glows, v, row)
         rain_row(stage.light, lens.time_s, view.height, v, row)
         if lens.vignette[0] > 0.0:
@@ -90,13 +90,14 @@ def _shade(
     surface: NDArray[np.int32],
     triangle: NDArray[np.int32],
     slant: Values,
+    joined: bool,
     row: Row,
 ) -> None:
     """Light the columns of a row that have places; they need not be neighbours."""
     light, atlas, around = stage.light, stage.atlas, stage.around
     sky_row(atlas, light, surface, row)
     ground_row(stage.road, stage.relief, atlas, light, surface, focal_px, row)
-    solid_row(stage.solids, stage.pictures, atlas, light, surface, focal_px, row)
+    solid_row(stage.solids, stage.pictures, atlas, light, surface, focal_px, joined, row)
     mesh_row(stage.solids, stage.meshes, atlas, light, surface, triangle, focal_px, row)
     if max(light.direct[0], light.direct[1]) > 1e-3:
         sun_row(around.sun, light.sun, surface, row)
@@ -212,7 +213,7 @@ def _shade_points(
             row.far[c] = t
             row.x[c], row.y[c], row.z[c] = eye[0] + t * dx, eye[1] + t * dy, eye[2] + t * dz
     used = len(waiting)
-    _shade(stage, view.focal_px, surface[:used], triangle[:used], slant[:used], row)
+    _shade(stage, view.focal_px, surface[:used], triangle[:used], slant[:used], False, row)
     bytes_of = np.empty((view.width, 4), np.uint8)
     tone_row(row, lens.gain, lens.table, bytes_of)
     for c in range(used):

@@ -26,7 +26,7 @@ from jaywalk.server.sensors._shade_rows import (
     shade_rows,
 )
 from jaywalk.server.sensors._shadows import NO_SHADOWS
-from jaywalk.server.sensors._smoothing import look_at_edges
+from jaywalk.server.sensors._smoothing import look_at_edges, widest, windows_of
 from jaywalk.server.sensors._solids import MESH, Solids, as_int64, kernel
 from jaywalk.server.sensors._terrain import Relief, ground_height
 from jaywalk.server.sensors._textures import textures
@@ -110,17 +110,20 @@ def rgb_picture(
     gain = (scale * red, scale * green, scale * blue)
     lens = Lens(gain, exposure.vignette, scene.sky.time_s, tone_table(exposure.film))
     out = np.empty((view.height, view.width, 4), np.uint8)
+    windows: list[NDArray[np.int32]] = []
     edges: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
 
     def shade(rows: tuple[int, int]) -> None:
+        windows.append(windows_of(scene.solids.used, seen, rows))
         shade_rows(stage, lens, view, seen, rows, new_row(view.width), out)
 
     def smooth(rows: tuple[int, int]) -> None:
-        points = look_at_edges(scene.solids, scene.meshes, view, rows, seen)
+        points = look_at_edges(scene.solids, scene.meshes, view, rows, seen, window)
         colors = shade_edges(stage, lens, view, seen, points, new_row(view.width), out)
         edges.append((points.at, colors))
 
     in_bands(view.height, shade, threads)
+    window = widest(windows)
     in_bands(view.height, smooth, threads)
     for at, colors in edges:
         put_edges(at, colors, out)

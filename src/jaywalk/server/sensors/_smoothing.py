@@ -9,6 +9,7 @@ Depth, labels and all other pictures keep what the middle of the pixel shows.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,7 +30,6 @@ from jaywalk.server.sensors._triangles import (
     STEPS,
     UNKNOWN,
     edge_at,
-    in_picture,
     leaf_in,
     level_in,
     project_mesh,
@@ -47,6 +47,7 @@ from jaywalk.server.sensors._visibility import (
 )
 
 POINTS: Final = 4
+FAR_OUT: Final = 1 << 20  # beyond all pixels
 # Points of a pixel from its middle, in 1/256 of it: no two in one row or column.
 RIGHT: Final = np.array([-32, 96, -96, 32], np.int64)
 DOWN: Final = np.array([-96, -32, 32, 96], np.int64)
@@ -84,15 +85,71 @@ def same_surface(material: NDArray[np.uint8], code: int, t: int, other: int, oth
 
 
 @kernel
+def windows_of(used: int, seen: Visible, rows: tuple[int, int]) -> NDArray[np.int32]:
+    """Return where each solid is seen in some rows: first and last row, first and last column.
+
+    The least and greatest values of all bands hold for the picture. They, not what a band shows,
+    decide what is drawn into points, so that bands do not matter.
+    """
+    out = np.empty((used, 4), np.int32)
+    out[:, 0], out[:, 1], out[:, 2], out[:, 3] = FAR_OUT, -FAR_OUT, FAR_OUT, -FAR_OUT
+    for v in range(rows[0], rows[1]):
+        surface, thin = seen.surface[v], seen.thin[v]
+        last = -1
+        for u in range(len(surface)):
+            code = surface[u]
+            if code != last:
+                # The ends of runs are enough.
+                if last >= 0:
+                    _widen(out, last >> 3, v, u - 1)
+                if code >= 0:
+                    _widen(out, code >> 3, v, u)
+                last = code
+            if thin[u] != NOTHING_THIN:
+                _widen(out, thin[u], v, u)
+        if last >= 0:
+            _widen(out, last >> 3, v, len(surface) - 1)
+    return out
+
+
+def widest(parts: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the windows of a picture from those of its bands."""
+    all_parts = np.array(parts)
+    out = np.empty_like(all_parts[0])
+    out[:, ::2] = all_parts[:, :, ::2].min(axis=0)
+    out[:, 1::2] = all_parts[:, :, 1::2].max(axis=0)
+    return out
+
+
+@kernel
+def _widen(out: NDArray[np.int32], k: int, v: int, u: int) -> None:
+    out[k, 0], out[k, 1] = min(out[k, 0], v), max(out[k, 1], v)
+    out[k, 2], out[k, 3] = min(out[k, 2], u), max(out[k, 3], u)
+
+
+@kernel
 def look_at_edges(
-    solids: Solids, meshes: Meshes, view: CameraView, rows: tuple[int, int], seen: Visible
+    solids: Solids,
+    meshes: Meshes,
+    view: CameraView,
+    rows: tuple[int, int],
+    seen: Visible,
+    windows: NDArray[np.int32],
 ) -> Points:
-    """Return what the points of the edge pixels of some rows show."""
+    """Return what the points of the edge pixels of some rows show.
+
+    Args:
+        solids: All solids.
+        meshes: Their meshes.
+        view: The camera.
+        rows: The band.
+        seen: What the middles of pixels show, of the whole picture.
+        windows: Of the whole picture, see ``windows_of``.
+    """
     height = rows[1] - rows[0]
     slot = np.full((height, view.width), -1, np.int32)
     span = np.empty((height, 2), np.int64)
-    shown = np.zeros(solids.used, np.bool_)
-    count = _mark(meshes.material, solids.pattern, rows, seen, slot, span, shown)
+    count = _mark(meshes.material, solids.pattern, rows, seen, slot, span)
     edges = _Edges(rows[0], slot, span)
     points = Points(
         np.empty(count, np.int64),
@@ -100,20 +157,24 @@ def look_at_edges(
         np.empty((count, POINTS), np.float32),
         np.zeros((count, POINTS), np.int32),
     )
-    _start(solids, view, seen, edges, points)
+    _start(view.width, seen.ground, edges, points)
     quad, corners = np.empty((4, 3)), np.empty((8, 3))
     room = room_for_points(meshes)
     for k in range(solids.used):
-        if not shown[k]:
+        # A window grows by a pixel: its rim is seen at points alone.
+        top, bottom = max(windows[k, 0] - 1, rows[0]), min(windows[k, 1] + 1, rows[1] - 1)
+        if top > bottom:
             continue
+        left, right = max(windows[k, 2] - 1, 0), min(windows[k, 3] + 1, view.width - 1)
+        window = (left, right, top - rows[0], bottom - rows[0])
         if solids.shape[k] == BOX:
             if solids.pattern[k] < CUT_OUT:
                 for face in range(6):
-                    _draw_face(solids, k, face, view, quad, corners, edges, points)
-        elif solids.shape[k] == MESH and not sees_through(
-            solids, k, view.origin[0], view.origin[1], view.origin[2]
-        ):
-            if _draw_mesh(solids, meshes, k, view, rows, room, edges, points):
+                    _draw_face(solids, k, face, view, window, quad, corners, edges, points)
+        elif solids.shape[k] != MESH:
+            _draw_round(solids, k, view, window, edges, points)
+        elif not sees_through(solids, k, view.origin[0], view.origin[1], view.origin[2]):
+            if _draw_mesh(solids, meshes, k, view, window, room, edges, points):
                 _keep(seen, k, points)
     return points
 
@@ -139,9 +200,8 @@ def _mark(
     seen: Visible,
     slot: NDArray[np.int32],
     span: NDArray[np.int64],
-    shown: NDArray[np.bool_],
 ) -> int:
-    """Number the edge pixels and note what is seen; return how many there are."""
+    """Number the edge pixels; return how many there are."""
     surface, triangle, thin = seen.surface, seen.triangle, seen.thin
     last_row, last = surface.shape[0] - 1, surface.shape[1] - 1
     count = 0
@@ -151,10 +211,6 @@ def _mark(
         first, end = last + 1, -1
         for u in range(last + 1):
             code = line[u]
-            if code >= 0:
-                shown[code >> 3] = True
-            if thin[v, u] != NOTHING_THIN:
-                shown[thin[v, u]] = True
             left, right = line[max(u - 1, 0)], line[min(u + 1, last)]
             edge = thin[v, u] != NOTHING_THIN and thin[v, u] != code >> 3
             if not edge:
@@ -181,60 +237,59 @@ def _mark(
 
 
 @kernel
-def _start(solids: Solids, view: CameraView, seen: Visible, edges: _Edges, points: Points) -> None:
-    """Write sky and ground, and the round solids that are seen beside each edge pixel."""
-    ground, surface = seen.ground, seen.surface
-    last_row, last = surface.shape[0] - 1, surface.shape[1] - 1
-    for j in range(len(edges.slot)):
+def _start(width: int, ground: NDArray[np.float32], edges: _Edges, points: Points) -> None:
+    """Write sky and ground, level between the middles of pixels."""
+    slot, span = edges.slot, edges.span
+    at, surface, inverse_depth = points.at, points.surface, points.inverse_depth
+    last_row, last = ground.shape[0] - 1, width - 1
+    for j in range(len(slot)):
         v = edges.first_row + j
-        for u in range(edges.span[j, 0], edges.span[j, 1] + 1):
-            n = edges.slot[j, u]
+        for u in range(span[j, 0], span[j, 1] + 1):
+            n = slot[j, u]
             if n < 0:
                 continue
-            points.at[n] = v * surface.shape[1] + u
+            at[n] = v * width + u
             here = ground[v, u]
+            if here <= 0.0:
+                for q in range(POINTS):
+                    surface[n, q], inverse_depth[n, q] = SKY, 0.0
+                continue
             left, right = ground[v, max(u - 1, 0)], ground[v, min(u + 1, last)]
             over, under = ground[max(v - 1, 0), u], ground[min(v + 1, last_row), u]
             across = 0.5 * (right - left) if left > 0.0 and right > 0.0 else 0.0
             down = 0.5 * (under - over) if over > 0.0 and under > 0.0 else 0.0
             for q in range(POINTS):
-                value = 0.0
-                if here > 0.0:
-                    value = max(here + (across * RIGHT[q] + down * DOWN[q]) / STEPS, 0.5 * here)
-                points.surface[n, q] = GROUND if here > 0.0 else SKY
-                points.inverse_depth[n, q] = value
-            tried = -1
-            for dv in range(-1, 2):
-                for du in range(-1, 2):
-                    code = surface[min(max(v + dv, 0), last_row), min(max(u + du, 0), last)]
-                    if code < 0 or code >> 3 == tried:
-                        continue
-                    k = code >> 3
-                    if solids.shape[k] != BOX and solids.shape[k] != MESH:
-                        tried = k
-                        _try_round(solids, k, view, (v, u), n, points)
+                value = here + (across * RIGHT[q] + down * DOWN[q]) / STEPS
+                surface[n, q], inverse_depth[n, q] = GROUND, max(value, 0.5 * here)
 
 
 @kernel
-def _try_round(
-    solids: Solids, k: int, view: CameraView, pixel: tuple[int, int], n: int, points: Points
+def _draw_round(
+    solids: Solids,
+    k: int,
+    view: CameraView,
+    window: tuple[int, int, int, int],
+    edges: _Edges,
+    points: Points,
 ) -> None:
+    """Draw a sphere, cylinder or capsule into the points."""
+    slot, span, form, shape = edges.slot, edges.span, solids.form, solids.shape
+    surface, inverse_depth = points.surface, points.inverse_depth
     ox, oy, oz = view.origin[0], view.origin[1], view.origin[2]
-    for q in range(POINTS):
-        u = pixel[1] + 0.5 + RIGHT[q] / STEPS
-        v = pixel[0] + 0.5 + DOWN[q] / STEPS
-        dx, dy, dz = pixel_ray(view, u, v)
-        t, part = ray_solid(solids.form, solids.shape, k, ox, oy, oz, dx, dy, dz)
-        if t < math.inf and t >= NEAR_M:
-            _put(points, n, q, np.float32(1.0 / t), k * 8 + part, 0)
-
-
-@kernel
-def _put(points: Points, n: int, q: int, value: float, code: int, t: int) -> None:
-    if value > points.inverse_depth[n, q]:
-        points.inverse_depth[n, q] = value
-        points.surface[n, q] = code
-        points.triangle[n, q] = t
+    left, right, top, bottom = window
+    for j in range(top, bottom + 1):
+        for u in range(max(left, span[j, 0]), min(right, span[j, 1]) + 1):
+            n = slot[j, u]
+            if n < 0:
+                continue
+            for q in range(POINTS):
+                at_v = edges.first_row + j + 0.5 + DOWN[q] / STEPS
+                dx, dy, dz = pixel_ray(view, u + 0.5 + RIGHT[q] / STEPS, at_v)
+                t, part = ray_solid(form, shape, k, ox, oy, oz, dx, dy, dz)
+                if t < math.inf and t >= NEAR_M:
+                    value = np.float32(1.0 / t)
+                    if value > inverse_depth[n, q]:
+                        inverse_depth[n, q], surface[n, q] = value, k * 8 + part
 
 
 @kernel
@@ -243,6 +298,7 @@ def _draw_face(
     k: int,
     face: int,
     view: CameraView,
+    window: tuple[int, int, int, int],
     quad: NDArray[np.float64],
     corners: NDArray[np.float64],
     edges: _Edges,
@@ -267,7 +323,7 @@ def _draw_face(
     first = max(0, math.floor(max(top - edges.first_row, -1.0)))
     last = min(len(edges.slot) - 1, math.floor(min(bottom - edges.first_row, 1e6)))
     for j in range(first, last + 1):
-        begin, end = span[j, 0], span[j, 1]
+        begin, end = max(span[j, 0], window[0]), min(span[j, 1], window[1])
         if begin > end:
             continue
         for q in range(POINTS):
@@ -299,7 +355,7 @@ def _draw_mesh(
     meshes: Meshes,
     k: int,
     view: CameraView,
-    rows: tuple[int, int],
+    window: tuple[int, int, int, int],
     room: tuple[NDArray[np.float64], NDArray[np.int64]],
     edges: _Edges,
     points: Points,
@@ -307,8 +363,6 @@ def _draw_mesh(
     """Draw a mesh into the points; return whether parts that reach behind the camera lack."""
     seen, spot = room
     size = (view.width, view.height)
-    if not in_picture(solids, k, view.origin, view.axes, size, view.focal_px, rows):
-        return False
     lacks = False
     level = level_in(solids, k, view.origin, view.focal_px)
     instance = solids.mesh[k]
@@ -318,7 +372,9 @@ def _draw_mesh(
     triangles, cut_out = meshes.triangles, meshes.cut_out
     slot, columns, uv = edges.slot, edges.span, meshes.uv
     surface, inverse_depth, triangle = points.surface, points.inverse_depth, points.triangle
-    low, high = rows[0] * STEPS, rows[1] * STEPS
+    first_row = edges.first_row
+    low, high = (first_row + window[2]) * STEPS, (first_row + window[3] + 1) * STEPS
+    begin, end = window[0] * STEPS, (window[1] + 1) * STEPS
     for t in range(span[FIRST_TRIANGLE], span[END_TRIANGLE]):
         a, b, c = triangles[t, 0] - shift, triangles[t, 1] - shift, triangles[t, 2] - shift
         ua, ub, uc = spot[a, 0], spot[b, 0], spot[c, 0]
@@ -328,9 +384,12 @@ def _draw_mesh(
         va, vb, vc = spot[a, 1], spot[b, 1], spot[c, 1]
         if max(va, vb, vc) < low or min(va, vb, vc) > high:
             continue
-        top = max(min(va, vb, vc) // STEPS, rows[0]) - rows[0]
-        bottom = min(max(va, vb, vc) // STEPS, rows[1] - 1) - rows[0]
-        left, right = min(ua, ub, uc) // STEPS, max(ua, ub, uc) // STEPS
+        if max(ua, ub, uc) < begin or min(ua, ub, uc) > end:
+            continue
+        top = max(min(va, vb, vc) // STEPS - first_row, window[2])
+        bottom = min(max(va, vb, vc) // STEPS - first_row, window[3])
+        left = max(min(ua, ub, uc) // STEPS, window[0])
+        right = min(max(ua, ub, uc) // STEPS, window[1])
         busy = False
         for j in range(top, bottom + 1):
             for u in range(max(left, columns[j, 0]), min(right, columns[j, 1]) + 1):
@@ -341,7 +400,7 @@ def _draw_mesh(
                 break
         if busy:
             _fill(
-                seen, a, b, c, (ua, va), (ub, vb), (uc, vc), size, view.focal_px, rows[0],
+                seen, a, b, c, (ua, va), (ub, vb), (uc, vc), size, view.focal_px, first_row,
                 (left, right, top, bottom), k * 8 + MESH_PART, t, cut_out[t], uv,
                 slot, columns, surface, inverse_depth, triangle,
             )  # fmt: skip
@@ -380,7 +439,6 @@ def _fill(
     if area < 0:
         spot_b, spot_c = spot_c, spot_b
     left, right, top, bottom = window
-    left = max(left, 0)
     ax, ay, az = seen[a, 0], seen[a, 1], seen[a, 2]
     bx, by, bz = seen[b, 0], seen[b, 1], seen[b, 2]
     cx, cy, cz = seen[c, 0], seen[c, 1], seen[c, 2]

@@ -207,7 +207,8 @@ def _draw_instance(
                 continue
             _fill(
                 seen, a, b, c, (ua, va), (ub, vb), (uc, vc), size, focal_px, rows,
-                code, t, cut_out[t], uv, surface, inverse_depth, triangle, thin,
+                code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+                thin,
             )  # fmt: skip
             continue
         for m in range(3):
@@ -219,7 +220,8 @@ def _draw_instance(
                 _spot(polygon, 0, size, focal_px),
                 _spot(polygon, i, size, focal_px),
                 _spot(polygon, i + 1, size, focal_px),
-                size, focal_px, rows, code, t, cut_out[t], uv, surface, inverse_depth, triangle, thin,
+                size, focal_px, rows, code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+                thin,
             )  # fmt: skip
 
 
