@@ -247,3 +247,49 @@ def flat_box(actor: carla.Actor) -> tuple[float, ...]:
     x = pose.location.x + box.location.x * cos - box.location.y * sin
     y = pose.location.y + box.location.x * sin + box.location.y * cos
     return x, y, cos, sin, box.extent.x, box.extent.y
+
+
+# Number of the first vehicle of each role; vehicles of scenarios come after these.
+_FIRST_OF: Final = {"hero": 1, "background": 101}
+FIRST_OTHER: Final = 50_001
+
+
+class VehicleNumbers:
+    """Numbers of vehicles for memories and noise.
+
+    Actor ids will not do: they depend on earlier episodes of the server, and the two halves of a
+    pair have different actors, but the same background.
+
+    Attributes:
+        numbers: Numbers of the present vehicles, rising.
+        order: Rows of these vehicles in the list of ids.
+    """
+
+    def __init__(self) -> None:
+        self._ids: list[int] = []
+        self._number: dict[int, int] = {}
+        self._actor: dict[int, int] = {0: 0}
+        self.order = np.zeros(0, np.int64)
+        self.numbers = np.zeros(0, np.int64)
+
+    def update(self, ids: list[int], roles: list[str]) -> None:
+        """Number vehicles that are new; ``order`` sorts them by ``numbers``."""
+        if ids is self._ids:
+            return
+        self._ids = ids
+        for actor, role in zip(ids, roles, strict=True):
+            number = _FIRST_OF.get(role, FIRST_OTHER)
+            while self._actor.setdefault(number, actor) != actor:
+                number += 1
+            self._number.setdefault(actor, number)
+        unsorted = np.array([self._number[actor] for actor in ids], np.int64)
+        self.order = np.argsort(unsorted, kind="stable")
+        self.numbers = unsorted[self.order]
+
+    def number_of(self, actor: int) -> int:
+        """Return the number of a vehicle; -1 if it has none."""
+        return self._number.get(actor, -1)
+
+    def actors(self, numbers: IntArray) -> IntArray:
+        """Actor ids of numbers; 0 stays 0."""
+        return np.array([self._actor[number] for number in numbers.tolist()], np.int64)

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from crowd_street import DELTA_S, crossing, going_over, seen, street, walkers
 
+from jaywalk.actors._surroundings import VehicleNumbers
 from jaywalk.actors.crowd._crossings import Crossings
 from jaywalk.actors.crowd._plans import walk_line
-from jaywalk.actors.crowd._reacting import CrowdReactions, VehicleNumbers, draw_crowd_traits
+from jaywalk.actors.crowd._reacting import CrowdReactions, draw_crowd_traits
 from jaywalk.actors.crowd.crowd import Crowd
 from jaywalk.actors.crowd.state import ARRIVED, GAVE_UP, NOTHING, WAITING, WALKING, CrowdRows
 from jaywalk.actors.reactive.traits import ATTENTIVE, OBLIVIOUS, REACTIVE

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from jaywalk.actors._surroundings import FIRST_OTHER, CrowdView, VehicleNumbers
 from jaywalk.actors.crowd._reacting_kernels import carry_out, measure_road, perceive
 from jaywalk.actors.crowd.places import WalkNetwork
 from jaywalk.actors.crowd.state import (
@@ -28,17 +29,12 @@ from jaywalk.actors.reactive.traits import (
     draw_traits,
     noise_key,
 )
-from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
 from jaywalk.town.walkways import WalkGrid
 
-if TYPE_CHECKING:
-    from jaywalk.actors._surroundings import CrowdView
-
 COMPONENT: Final = "crowd"  # name of the streams of random numbers
 _FIRST_PAUSE_S: Final = 4.0  # the first look of a person begins within this time
-_FIRST_OF: Final = {"hero": 1, "background": 101}  # number of the first vehicle of each role
-_FIRST_OTHER: Final = 50_001
 _MOVING_MPS: Final = 0.3
 
 
@@ -55,38 +51,6 @@ def draw_crowd_traits(seed: int, ages: Sequence[str], oblivious: float) -> Trait
             traits.age[k] = SENIOR
             traits.free_mps[k] *= SENIOR_SPEED
     return traits
-
-
-class VehicleNumbers:
-    """Numbers of vehicles for memories and noise, which do not depend on other vehicles.
-
-    Actor ids will not do: the two halves of a pair have different actors, but the same background.
-    """
-
-    def __init__(self) -> None:
-        self._ids: list[int] = []
-        self._number: dict[int, int] = {}
-        self._actor: dict[int, int] = {0: 0}
-        self.order = np.zeros(0, np.int64)
-        self.numbers = np.zeros(0, np.int64)
-
-    def update(self, ids: list[int], roles: list[str]) -> None:
-        """Number vehicles that are new; ``order`` sorts them by ``numbers``."""
-        if ids is self._ids:
-            return
-        self._ids = ids
-        for actor, role in zip(ids, roles, strict=True):
-            number = _FIRST_OF.get(role, _FIRST_OTHER)
-            while self._actor.setdefault(number, actor) != actor:
-                number += 1
-            self._number.setdefault(actor, number)
-        unsorted = np.array([self._number[actor] for actor in ids], np.int64)
-        self.order = np.argsort(unsorted, kind="stable")
-        self.numbers = unsorted[self.order]
-
-    def actors(self, numbers: IntArray) -> IntArray:
-        """Actor ids of numbers; 0 stays 0."""
-        return np.array([self._actor[number] for number in numbers.tolist()], np.int64)
 
 
 @dataclass(slots=True)
@@ -166,7 +130,7 @@ class CrowdReactions:
         moves = (seen.vehicles[:, 6:8] ** 2).sum(axis=1) >= _MOVING_MPS**2
         # Standing vehicles of a scenario are walked around, but nobody needs to remember them:
         # the other half of a pair does not have them.
-        kept = moves[numbers.order] | (numbers.numbers < _FIRST_OTHER)
+        kept = moves[numbers.order] | (numbers.numbers < FIRST_OTHER)
         car, ids = seen.vehicles[numbers.order[kept]], numbers.numbers[kept]
         thing = np.ascontiguousarray(np.concatenate([seen.vehicles[~moves, :6], seen.props]))
         self.model.step(ids, car, view.hides(), seen.other_people, thing)

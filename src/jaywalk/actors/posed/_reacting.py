@@ -163,9 +163,12 @@ class ReactiveActivities(PeopleWithMoves):
         rows.vx[:], rows.vy[:] = velocity[:, 0], velocity[:, 1]
         for person in self.people:
             self.fill(person)
-        ids, vehicle, blocker, other = self.nearby.view.around(moment.snapshot)
-        self.model.step(ids, vehicle, blocker, other)
-        seen = (rows.memory_id == moment.ego_id).any(axis=1) & ~self._has_seen
+        view, numbers = self.nearby.view, self._vehicles
+        _, vehicle, blocker, other = view.around(moment.snapshot)
+        numbers.update(view.vehicle_ids, view.vehicle_roles)
+        self.model.step(numbers.numbers, vehicle[numbers.order], blocker, other)
+        ego = numbers.number_of(moment.ego_id)
+        seen = (rows.memory_id == ego).any(axis=1) & ~self._has_seen
         for k in np.flatnonzero(seen).tolist():
             self._has_seen[k] = True
             away_m = math.dist(self._ego_m, place[k])
@@ -192,9 +195,12 @@ class ReactiveActivities(PeopleWithMoves):
     def reactions(self) -> dict[str, Any]:
         """What the people perceive and decide now, for the record."""
         gaze = self.posed.gaze
-        return self.model.recorded(
+        values = self.model.recorded(
             np.array(self.posed.ids, np.int64), None if gaze is None else gaze.shown_rad
         )
+        for name in ("gaze_id", "perceived_id"):
+            values[name] = self._vehicles.actors(values[name])
+        return values
 
     def _walk(self, person: PersonState, moment: EgoMoment, looks: bool) -> None:
         """Follow the path with the speed and the course that the model has chosen."""
