@@ -170,14 +170,10 @@ class CrowdView:
             things behind it (standing vehicles and tall props), and other people (p, 4).
         """
         self._look_around(snapshot)
-        ids = np.array(self.vehicle_ids, np.int64)
-        return ids, self._vehicles, self.hides(), self._other_people
-
-    def hides(self) -> FloatArray:
-        """Boxes (b, 6) of standing vehicles and tall props."""
         standing = np.hypot(self._vehicles[:, 6], self._vehicles[:, 7]) < _STANDING_MPS
         hides = np.concatenate([self._vehicles[standing, :6], self._props[self._tall]])
-        return np.ascontiguousarray(hides)
+        ids = np.array(self.vehicle_ids, np.int64)
+        return ids, self._vehicles, np.ascontiguousarray(hides), self._other_people
 
     def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
         if len(snapshot) != self._count or not self._read_others(snapshot):

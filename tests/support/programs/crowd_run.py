@@ -1,4 +1,4 @@
-"""A crowd, and traffic with it: PORT SECONDS PEOPLE CARS SEED MODEL -> one JSON line with what happened.
+"""A crowd, and traffic with it: PORT SECONDS PEOPLE CARS SEED MODEL -> one JSON line of results.
 
 Who is where is measured from the server's snapshots alone.
 """

@@ -37,9 +37,6 @@ class View:
     def __post_init__(self) -> None:
         self.vehicle_roles = ["background"] * len(self.vehicle_ids)
 
-    def hides(self) -> FloatArray:
-        return np.zeros((0, 6))
-
 
 def react(
     people: CrowdRows, grid: WalkGrid, seed: int = 1, attention: int | None = ATTENTIVE

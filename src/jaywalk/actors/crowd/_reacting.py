@@ -128,12 +128,14 @@ class CrowdReactions:
             delta_s,
         )
         moves = (seen.vehicles[:, 6:8] ** 2).sum(axis=1) >= _MOVING_MPS**2
-        # Standing vehicles of a scenario are walked around, but nobody needs to remember them:
-        # the other half of a pair does not have them.
-        kept = moves[numbers.order] | (numbers.numbers < FIRST_OTHER)
+        # Standing vehicles and props of a scenario are walked around, but nobody remembers them and
+        # they hide nothing: the other half of a pair does not have them.
+        own = numbers.numbers < FIRST_OTHER
+        kept, hides = moves[numbers.order] | own, ~moves[numbers.order] & own
         car, ids = seen.vehicles[numbers.order[kept]], numbers.numbers[kept]
+        blocker = np.ascontiguousarray(seen.vehicles[numbers.order[hides], :6])
         thing = np.ascontiguousarray(np.concatenate([seen.vehicles[~moves, :6], seen.props]))
-        self.model.step(ids, car, view.hides(), seen.other_people, thing)
+        self.model.step(ids, car, blocker, seen.other_people, thing)
         carry_out(
             people,
             rows,
