@@ -18,7 +18,7 @@ from jaywalk.cli.realism import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.datasets.trajectories import Trajectories, assemble
 from jaywalk.rollouts.people.checks import _ks, _wasserstein, models, replay_rows
-from jaywalk.rollouts.people.fitting import BOUNDS, FitRequest, fit_people, loss_of, split_cases
+from jaywalk.rollouts.people.fitting import FitRequest, fit_people, loss_of, split_cases
 from jaywalk.rollouts.people.replay import Replayer, replay_cases
 
 DATA = Path("../shared/data/vci/vci_dut_citr.tar.xz")
@@ -213,7 +213,3 @@ def test_sources_name_parameters_of_presets() -> None:
         for preset in source.presets:
             settings = PRESETS[preset]
             assert all(np.isfinite(getattr(settings, name)) for name in source.parameters)
-    fitted = next(source for source in SOURCES if "fit-people" in source.command)
-    for name in fitted.parameters:
-        low, high = BOUNDS[name]
-        assert low <= getattr(PRESETS["reactive"], name) <= high
