@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
-from jaywalk.actors.reactive.parameters import read_parameters, settings_of
+from jaywalk.actors.reactive.parameters import SOURCES, read_parameters, settings_of
 from jaywalk.actors.reactive.traits import PRESETS
 from jaywalk.cli.realism import app
 from jaywalk.core.errors import DataError, UsageError
@@ -205,3 +205,11 @@ def test_replay_of_recorded_encounters() -> None:
     assert np.mean([one.contact for one in reacting]) < 0.05
     gaps = [one.met.gap_s for one in reacting if one.met is not None]
     assert stats.wasserstein_distance(gaps, [c.recorded.gap_s for c in dut]) < 0.35
+
+
+def test_sources_name_parameters_of_presets() -> None:
+    for source in SOURCES:
+        assert source.data
+        for preset in source.presets:
+            settings = PRESETS[preset]
+            assert all(np.isfinite(getattr(settings, name)) for name in source.parameters)

@@ -38,22 +38,6 @@ class Source(NamedTuple):
 
 SOURCES: Final = (
     Source(
-        (
-            "contact_cost",
-            "turn_cost",
-            "slow_cost",
-            "change_cost",
-            "lag_s",
-            "stop_s",
-            "last_gap_m",
-            "fastest",
-        ),
-        ("reactive",),
-        "DUT roundabout and CITR (165 encounters); DUT intersection held out",
-        "jaywalk realism fit-people vci_dut_citr.tar.xz --base campus --keep margin_m "
-        "--keep margin_cost --evaluations 160",
-    ),
-    Source(
         ("road_advantage_s", "crosswalk_advantage_s"),
         ("campus",),
         "order of 119 pairs of people and vehicles in DUT, 3 s before the conflict (logit)",

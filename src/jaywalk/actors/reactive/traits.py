@@ -100,21 +100,21 @@ class ReactionSettings(NamedTuple):
     hysteresis_s: float = 0.5
     sure_s: float = 0.6
     counts_on_mps2: float = 3.0
-    # Velocity: lag, costs, stopping and haste are fitted (SOURCES in parameters.py).
+    # Velocity.
     horizon_s: float = 2.6
-    lag_s: float = 0.2
+    lag_s: float = 0.4
     margin_m: float = 0.8
-    turn_cost: float = 0.05
-    slow_cost: float = 0.74
-    change_cost: float = 0.6
-    contact_cost: float = 3.1
+    turn_cost: float = 0.5
+    slow_cost: float = 0.8
+    change_cost: float = 0.25
+    contact_cost: float = 6.0
     margin_cost: float = 1.5
     person_cost: float = 3.0
     person_margin_m: float = 0.35
-    stop_s: float = 0.51  # delay of a stop in the middle of a step
+    stop_s: float = 0.35  # delay of a stop in the middle of a step
     stop_mps2: float = 2.5
-    last_gap_m: float = 0.48
-    fastest: float = 1.44  # share of the wanted speed
+    last_gap_m: float = 0.35
+    fastest: float = 1.25  # share of the wanted speed
     running: float = 2.2  # the same of people who may run
     speed_drift: float = 0.05  # slow fluctuation of the speed: its deviation and its time
     speed_drift_s: float = 1.5
@@ -134,20 +134,8 @@ class ReactionSettings(NamedTuple):
     stood_s: float = 0.5  # a driver who stands this long before somebody lets them go
 
 
-CAMPUS: Final = ReactionSettings(
-    road_advantage_s=-2.5,
-    crosswalk_advantage_s=-2.5,
-    lag_s=0.4,
-    turn_cost=0.5,
-    slow_cost=0.8,
-    change_cost=0.25,
-    contact_cost=6.0,
-    stop_s=0.35,
-    last_gap_m=0.35,
-    fastest=1.25,
-)
-"""Negotiators as on the campus of DUT, who count on drivers: the advantage at which half of them go
-first. The motion that was fitted for the road is no better for them at the intersection of DUT."""
+CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
+"""Negotiators as on the campus of DUT, who count on drivers."""
 
 PRESETS: Final = {REACTIVE: ReactionSettings(), CAMPUS_MODEL: CAMPUS}
 """Parameters by the name of the people model."""
