@@ -147,7 +147,7 @@ def read(python: str, base: Path) -> None:
         "figure moment one --episode a-s1 -o moment.png",
         "replay one a-s1 --png still.png",
         "predict eval people.txt --in-sample --predictor mine.py --predictor constant-velocity",
-        "list suites",
+        "list metrics",
     ):
         step(f"without carla: jaywalk {words}", [python, "-m", "jaywalk", *words.split()], folder)
     step("without carla: jaywalk.load", [python, "-c", LOAD], folder)

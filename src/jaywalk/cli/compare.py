@@ -32,7 +32,11 @@ def compare(
         str, typer.Option(help="Print this table alone: metrics or flips, for a paper.")
     ] = "",
     metrics: Annotated[
-        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+        str,
+        typer.Option(
+            help="Only these metrics, as in success_rate,route_completion; 'jaywalk list metrics' "
+            "names them."
+        ),
     ] = "",
 ) -> Result:
     """Compare runs with the first one. Exit code 4 if episodes are missing.

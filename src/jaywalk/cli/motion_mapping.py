@@ -56,8 +56,9 @@ def map_joints(
         return
     show_guess(kind)
     if out is not None:
-        places = f"--files {quote(str(file))} --mapping {quote(str(out))}"
-        finish([f"wrote {out}"], f"jaywalk motion build {places} --out lib")
+        given, written = quote(str(file)), quote(str(out))
+        following = f"jaywalk motion build --files {given} --mapping {written} --out lib"
+        finish([f"wrote {out}"], following)
 
 
 def approve(place: Path, *, yes: bool) -> None:

@@ -76,7 +76,11 @@ def score(
         typer.Option(help="Print this table alone, for a paper: summary, scenarios, classes, ..."),
     ] = "",
     metrics: Annotated[
-        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+        str,
+        typer.Option(
+            help="Only these metrics, as in success_rate,route_completion; 'jaywalk list metrics' "
+            "names them."
+        ),
     ] = "",
 ) -> Result:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.

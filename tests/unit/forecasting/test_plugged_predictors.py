@@ -147,7 +147,7 @@ def test_a_fitted_spread_of_modes_is_the_likeliest(crowd, tmp_path):
         ("now * float('nan')", r"mean_m has NaN or infinity for \d+ of \d+ people"),
         ("now - now", "relative to the person; add history_m"),
         ("100.0 * now", "expected positions in the frame of history_m, in metres"),
-        ("None", "it returned None; expected an array; is 'return' missing"),
+        ("None", "it returned None; expected an array: 'return' may be missing"),
         ("float('nan')", r"mean_m has NaN or infinity for 1 of 1 people"),
         ("exit(3)", r"mine.py, line 6: SystemExit: 3"),
         ("'left'", "mean_m is a str without a regular shape"),

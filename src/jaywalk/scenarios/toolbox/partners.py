@@ -71,9 +71,8 @@ def partner_document(
         own = [one.type for one in file.scenarios]
         near = did_you_mean(own[0], shifted_types) if own else ""
         raise DataError(
-            f"'{name}': {' and '.join(own) or 'it has no scenario, which'} is no shift, so there "
-            f"is nothing to pair.{near} Shifted types: {some_of(shifted_types)}; and animals or "
-            "other blockers in the crossing types."
+            f"'{name}': no scenario of it is a shift, so there is nothing to pair.{near} Shifted "
+            f"types: {some_of(shifted_types)}; and animals or other blockers in the crossing types."
         )
     pair = file.pair or file.name
     base.pop("scenario", None)
