@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
 from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.server.sensors._borders import area_of, border_codes
 from jaywalk.server.sensors._solids import kernel
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.raster import LANE_LABELS
@@ -33,7 +33,6 @@ TERRAIN: Final = int(SemanticTag.TERRAIN)
 ROAD_LINE: Final = int(SemanticTag.ROAD_LINE)
 MIXED: Final = 255  # a cell with a border of road or sidewalk in it or beside it
 _REACH_M: Final = 0.8  # of distances from borders that are told apart, both sides together
-_GAP_M: Final = 0.04
 INDEX_CELL_M: Final = 2.0
 WHITE, YELLOW = 0.0, 1.0
 _STOP_LINE_M: Final = 0.4
@@ -119,58 +118,19 @@ def _borders(
     wanted: int,
 ) -> NDArray[np.uint8]:
     """Distance of each cell's middle from the border of the lanes of one label, coded."""
-    x0_m, y0_m, cell_m = grid
     chosen = [strip for strip in strips if LANE_LABELS.get(strip.kind) == wanted]
+    area = area_of((strip.inner_m, strip.outer_m) for strip in chosen)
+    rows, columns = label.shape
+    code = border_codes(area, grid, (rows, columns), _reach_m(grid[2]))
+    # The raster closes holes between turning lanes; their rims must not show as seams.
     masks = np.zeros(label.shape, np.uint16)
     for strip in chosen:
         _fill_bits(masks, *grid, strip.inner_m[:, :2].copy(), strip.outer_m[:, :2].copy())
-    inside = masks == 0xFFFF
-    code = np.where(inside, 255, 0).astype(np.uint8)
-    reach_m = _reach_m(cell_m)
-    around = 2 * math.ceil(0.5 * reach_m / cell_m) + 1
-    near = binary_dilation((masks > 0) & ~inside, np.ones((around, around), bool))
-    near |= binary_dilation(inside, np.ones((3, 3), bool)) & ~inside
-    rows, columns = np.nonzero(near)
-    if len(chosen) and len(rows):
-        x, y = x0_m + (columns + 0.5) * cell_m, y0_m + (rows + 0.5) * cell_m
-        share = 0.5 + _inside_m(_area(chosen), x, y) / reach_m
-        code[rows, columns] = np.rint(255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8)
-    # The raster closes holes between turning lanes; their rims must not show as seams.
     closed = (label == wanted) & (masks == 0)
     if closed.any():
         rim = binary_dilation(closed, np.ones((3, 3), bool))
         code[rim & ((masks > 0) | closed | (label == ROAD_LINE))] = 255
     return code
-
-
-def _area(strips: Sequence[LaneStrip]) -> shapely.Geometry:
-    """Return the area of strips; gaps of a few centimetres between them are closed."""
-    parts = [
-        shapely.Polygon(np.concatenate([strip.inner_m[:, :2], strip.outer_m[::-1, :2]]))
-        for strip in strips
-        if len(strip.inner_m) >= 2
-    ]
-    whole = shapely.union_all(shapely.make_valid(np.array(parts, object)))
-    return whole.buffer(_GAP_M, join_style="mitre").buffer(-_GAP_M, join_style="mitre")
-
-
-def _inside_m(
-    area: shapely.Geometry, x: NDArray[np.float64], y: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Distance of places from the border of an area, negative outside."""
-    pieces = []
-    for ring in shapely.get_parts(shapely.boundary(area)):
-        corners = shapely.get_coordinates(ring)
-        pieces.append(np.stack([corners[:-1], corners[1:]], axis=1))
-    edges = shapely.linestrings(np.concatenate(pieces))
-    places = shapely.points(x, y)
-    (at, _), gap_m = shapely.STRtree(edges).query_nearest(
-        places, return_distance=True, all_matches=False
-    )
-    out = np.full(len(x), np.inf)
-    out[at] = gap_m
-    shapely.prepare(area)
-    return np.where(shapely.contains_xy(area, x, y), out, -out)
 
 
 @kernel

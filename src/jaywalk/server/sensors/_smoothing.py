@@ -115,7 +115,7 @@ def windows_of(used: int, seen: Visible, rows: tuple[int, int]) -> NDArray[np.in
 def widest(parts: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Return the windows of a picture from those of its bands."""
     all_parts = np.array(parts)
-    out = np.empty_like(all_parts[0])
+    out: NDArray[np.int32] = np.empty_like(all_parts[0])
     out[:, ::2] = all_parts[:, :, ::2].min(axis=0)
     out[:, 1::2] = all_parts[:, :, 1::2].max(axis=0)
     return out
@@ -173,9 +173,10 @@ def look_at_edges(
                     _draw_face(solids, k, face, view, window, quad, corners, edges, points)
         elif solids.shape[k] != MESH:
             _draw_round(solids, k, view, window, edges, points)
-        elif not sees_through(solids, k, view.origin[0], view.origin[1], view.origin[2]):
-            if _draw_mesh(solids, meshes, k, view, window, room, edges, points):
-                _keep(seen, k, points)
+        elif not sees_through(
+            solids, k, view.origin[0], view.origin[1], view.origin[2]
+        ) and _draw_mesh(solids, meshes, k, view, window, room, edges, points):
+            _keep(seen, k, points)
     return points
 
 

@@ -295,7 +295,7 @@ def edge_at(a: tuple[int, int], b: tuple[int, int], u: int, v: int) -> tuple[int
 
 
 @kernel
-def _fill(
+def _fill(  # noqa: C901 - one loop over pixels; calls would cost more than the work
     seen: NDArray[np.float64],
     a: int,
     b: int,
