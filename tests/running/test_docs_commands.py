@@ -50,7 +50,7 @@ CODES = (
     (
         r"predict export",
         3,
-    ),  # nobody is near route 12; test_next_commands exports routes with people
+    ),  # route 12 has no people; test_next_commands exports others
 )
 
 
