@@ -25,7 +25,7 @@ _COLUMNS: Final = (
 )
 
 
-class Decision(IntEnum):
+class PersonDecision(IntEnum):
     """Decision of a person, as in the column ``decision``."""
 
     NONE = 0
@@ -38,7 +38,7 @@ class Decision(IntEnum):
     EVADES = 7
 
 
-class Attention(IntEnum):
+class PersonAttention(IntEnum):
     """Attention of a person, as in the column ``attention``."""
 
     UNAWARE = 0
@@ -90,7 +90,7 @@ def ticks_that_end_wanting(record: Record) -> dict[int, IntArray]:
         decision = part[c.DECISION].to_numpy()
         perceived = part[c.PERCEIVED_ACTOR].cast(pl.Float64).fill_null(np.nan).to_numpy()
         ends = changed_by(ego, decision, perceived)
-        ends[1:] &= decision[:-1] == Decision.WANTS
+        ends[1:] &= decision[:-1] == PersonDecision.WANTS
         ticks[int(key[0])] = part[c.TICK].to_numpy()[ends].astype(np.int64)
     return ticks
 
@@ -108,7 +108,7 @@ def changed_by(actor: int, decision: FloatArray | IntArray, perceived: FloatArra
     """
     changed = np.zeros(len(decision), np.bool_)
     before, after = np.asarray(decision[:-1]), np.asarray(decision[1:])
-    decided = (before != Decision.NONE) & (after != Decision.NONE)
+    decided = (before != PersonDecision.NONE) & (after != PersonDecision.NONE)
     because = (perceived[:-1] == actor) | (perceived[1:] == actor)
     changed[1:] = (before != after) & decided & because
     return changed

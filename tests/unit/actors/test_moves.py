@@ -70,7 +70,7 @@ def scene(library: tuple[ClipBank, Repertoire]) -> ReactiveActivities:
         people=[PersonState(placed=placed)],
         posed=posed,
         nearby=SimpleNamespace(
-            view=SimpleNamespace(around=lambda _: around),
+            view=SimpleNamespace(around=lambda _: around, vehicle_ids=[], vehicle_roles=[]),
             look=lambda *_: None,
             around=lambda *_: None,
         ),

@@ -17,7 +17,7 @@ from jaywalk.forecasting.samples import roi_samples
 from jaywalk.forecasting.windows import build_windows
 from jaywalk.metrics.prediction.irs import FPR_TARGETS, irs
 from jaywalk.record import open as open_record
-from jaywalk.record.reactions import Decision, changed_by, ego_reactions
+from jaywalk.record.reactions import PersonDecision, changed_by, ego_reactions
 
 CHANGE = 60  # tick, 3.0 s
 ROLE = [(0, {"what": "role", "intended": "crossing"})]
@@ -25,7 +25,7 @@ ROLE = [(0, {"what": "role", "intended": "crossing"})]
 
 def street(run: Path, perceived: int, name: str = "one", model: str = "reactive-1") -> Path:
     def reactions(tick: int) -> dict[str, float]:
-        decision = Decision.WANTS if tick < CHANGE else Decision.COMMITTED
+        decision = PersonDecision.WANTS if tick < CHANGE else PersonDecision.COMMITTED
         return {"decision": decision, "perceived_actor": perceived}
 
     parameters = {"people_model": model} if model else {}

@@ -24,7 +24,7 @@ from jaywalk.motion.synthesis._cycles import (
 )
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gait_fit import channel_weights, cycle_terms, fit_gait
-from jaywalk.motion.synthesis._gait_model import StyleWish, draw_style, plainness
+from jaywalk.motion.synthesis._gait_model import StyleRequest, draw_style, plainness
 from jaywalk.motion.synthesis._layer import Layer, arm_rotations
 from jaywalk.motion.synthesis._people import Age, draw_role
 from jaywalk.motion.synthesis._plans import nothing
@@ -114,8 +114,8 @@ def test_the_shipped_model():
     plain = plainness(model.gait.codes)
     assert plain.min() >= 0.0
     assert plain.max() <= 1.0
-    style = draw_style(model.gait, StyleWish(speed_mps=1.2, run=False), Draws(1, "s"))
-    again = draw_style(model.gait, StyleWish(speed_mps=1.2, run=False), Draws(1, "s"))
+    style = draw_style(model.gait, StyleRequest(speed_mps=1.2, run=False), Draws(1, "s"))
+    again = draw_style(model.gait, StyleRequest(speed_mps=1.2, run=False), Draws(1, "s"))
     assert np.array_equal(style, again)
 
 

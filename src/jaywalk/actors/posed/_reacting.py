@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jaywalk.actors._surroundings import VehicleNumbers
 from jaywalk.actors.crowd.state import ATTEMPTING
 from jaywalk.actors.events import EgoMoment
 from jaywalk.actors.posed._activities import Activities, Activity, PersonState
@@ -72,6 +73,7 @@ class ReactiveActivities(PeopleWithMoves):
     _hesitated: FloatArray = field(init=False)
     _has_seen: BoolArray = field(init=False)  # the ego
     _last_m: FloatArray = field(init=False)
+    _vehicles: VehicleNumbers = field(default_factory=VehicleNumbers, init=False)
 
     def __post_init__(self) -> None:
         PeopleWithMoves.__post_init__(self)

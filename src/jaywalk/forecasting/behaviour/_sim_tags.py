@@ -21,7 +21,13 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.forecasting.behaviour.sim_frames import EgoFrames
 from jaywalk.record import columns as c
 from jaywalk.record.queries import Announcement, announcements
-from jaywalk.record.reactions import SCRIPTED, Attention, Decision, people_model, reaction_rows
+from jaywalk.record.reactions import (
+    SCRIPTED,
+    PersonAttention,
+    PersonDecision,
+    people_model,
+    reaction_rows,
+)
 from jaywalk.record.reader import Record
 
 UNSURE_EVIDENCE: Final = 0.3
@@ -123,7 +129,7 @@ class _Person:
         bearing = np.rad2deg(np.arctan2(towards[:, 1], towards[:, 0]))
         head = self.rows[c.YAW_DEG] + self.rows[c.GAZE_YAW_DEG]
         away = np.abs((head - bearing + 180.0) % 360.0 - 180.0)
-        looks = self.rows[c.ATTENTION] == Attention.LOOKS
+        looks = self.rows[c.ATTENTION] == PersonAttention.LOOKS
         return np.asarray(looks & (away <= LOOK_WITHIN_DEG))
 
     def _reactions(self, on_road: NDArray[np.bool_]) -> Iterator[str | None]:
@@ -138,7 +144,7 @@ class _Person:
 
     def _intention(self, on_road: NDArray[np.bool_]) -> FloatArray:
         wants = self._between(("intends",), _GIVES_UP)
-        undecided = np.isin(self.rows[c.DECISION], (Decision.WANTS, Decision.WAITS))
+        undecided = np.isin(self.rows[c.DECISION], (PersonDecision.WANTS, PersonDecision.WAITS))
         weak = np.abs(self.rows[c.EVIDENCE]) < UNSURE_EVIDENCE
         unsure = ~on_road & undecided & weak & self._at_kerb()
         return np.where(wants, np.where(unsure, UNSURE, YES), NO)
@@ -190,11 +196,11 @@ class _Person:
 
 
 def _reaction(decision: float, *, on_road: bool, hesitates: bool) -> str | None:
-    if decision == Decision.HURRIES:
+    if decision == PersonDecision.HURRIES:
         return "speed_up"
-    if decision in (Decision.STEPS_BACK, Decision.EVADES):
+    if decision in (PersonDecision.STEPS_BACK, PersonDecision.EVADES):
         return "clear_path"
-    if decision == Decision.YIELDS:
+    if decision == PersonDecision.YIELDS:
         return "slow_down" if on_road else "clear_path"
     return "slow_down" if hesitates else None
 

@@ -29,7 +29,7 @@ from jaywalk.actors.reactive.traits import (
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.rollouts.people.recorded import Plan, RecordedPeople
+from jaywalk.rollouts.people.recorded import RecordedPeople, RecordedPlan
 from jaywalk.town.walkways import CROSSWALK, ROAD, WalkGrid, underfoot
 
 _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far before it
@@ -61,7 +61,7 @@ class _Ways:
     All arrays of a step are (r, p): rollouts and people.
     """
 
-    plans: tuple[Plan | None, ...]
+    plans: tuple[RecordedPlan | None, ...]
     grid: WalkGrid
     along_m: FloatArray  # (r, p)
     paths: list[FloatArray]

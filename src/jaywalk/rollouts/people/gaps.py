@@ -54,7 +54,7 @@ _COLUMNS: Final = ("subject", "time_gap", "speed", "braking_condition", "crossin
 _CONSTANT: Final = "1"  # braking condition of the trials with constant speed
 
 
-class Cell(NamedTuple):
+class GapCell(NamedTuple):
     """Trials with one gap at one speed, and how many people accepted."""
 
     gap_s: float
@@ -69,18 +69,18 @@ class Cell(NamedTuple):
 
 
 HIKER: Final = (
-    Cell(2.0, 11.18, 179, 6),
-    Cell(2.0, 13.41, 178, 12),
-    Cell(2.0, 15.65, 178, 11),
-    Cell(3.0, 11.18, 178, 42),
-    Cell(3.0, 13.41, 177, 45),
-    Cell(3.0, 15.65, 176, 56),
-    Cell(4.0, 11.18, 179, 83),
-    Cell(4.0, 13.41, 178, 82),
-    Cell(4.0, 15.65, 178, 108),
-    Cell(5.0, 11.18, 180, 123),
-    Cell(5.0, 13.41, 179, 136),
-    Cell(5.0, 15.65, 178, 147),
+    GapCell(2.0, 11.18, 179, 6),
+    GapCell(2.0, 13.41, 178, 12),
+    GapCell(2.0, 15.65, 178, 11),
+    GapCell(3.0, 11.18, 178, 42),
+    GapCell(3.0, 13.41, 177, 45),
+    GapCell(3.0, 15.65, 176, 56),
+    GapCell(4.0, 11.18, 179, 83),
+    GapCell(4.0, 13.41, 178, 82),
+    GapCell(4.0, 15.65, 178, 108),
+    GapCell(5.0, 11.18, 180, 123),
+    GapCell(5.0, 13.41, 179, 136),
+    GapCell(5.0, 15.65, 178, 147),
 )
 """Counted in the published crossing times (jampekka/vddfit); 25, 30 and 35 mph."""
 

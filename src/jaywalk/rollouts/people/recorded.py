@@ -29,7 +29,7 @@ _NO_LANES: Final[FloatArray] = np.zeros((0, 2))
 _RUN_AGAIN: Final = "drive the suite again, as in jaywalk run habit --people-model reactive"
 
 
-class Plan(NamedTuple):
+class RecordedPlan(NamedTuple):
     """A person's plan to cross.
 
     Attributes:
@@ -85,7 +85,7 @@ class RecordedPeople:
     watched_m: FloatArray
     noise_key: int
     settings: ReactionSettings
-    plans: tuple[Plan | None, ...]
+    plans: tuple[RecordedPlan | None, ...]
     tracks: EpisodeTracks
     body: IntArray
     grid: WalkGrid
@@ -236,7 +236,7 @@ def _clip_mps(detail: dict[str, Any]) -> float:
     return float(detail.get("clip_mps", detail["traits"]["free_mps"]))
 
 
-def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> Plan | None:
+def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> RecordedPlan | None:
     """The crossing that a person plans; attempts are played as clips and are no plan to cross."""
     mine = [note for note in notes if note.actor == role.actor]
     plans = [n for n in mine if n.detail.get("what") == "intends" and "path_m" in n.detail]
@@ -247,7 +247,7 @@ def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> Plan | N
         return None
     begins = plans[0].tick
     ends = [n.tick for n in mine if n.detail.get("what") in _ENDS and n.tick > begins]
-    return Plan(
+    return RecordedPlan(
         begins=begins,
         ends=min(ends, default=ticks),
         path_m=np.array(facts["path_m"], np.float64),

@@ -16,7 +16,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.geometry.path import arc_lengths
 from jaywalk.metrics.safety._false_braking import FalseBrakingRules, JudgedBraking, judge_braking
-from jaywalk.record.reactions import Decision
+from jaywalk.record.reactions import PersonDecision
 from jaywalk.record.reader import Record
 from jaywalk.record.tracks import COS, SIN, VX, VY, X, Y, load_tracks
 from jaywalk.rollouts.people.continuing import Follower, go_on
@@ -111,7 +111,7 @@ def differs(follower: Follower, row: int, within_s: float) -> bool:
     moved = unbraked(people, first, steps)
     braked = go_on(follower, keys, steps).decision[:, 0, row]
     free = go_on(follower, keys, steps, {ego: moved}).decision[:, 0, row]
-    wanted = (braked == Decision.WANTS) | (free == Decision.WANTS)
+    wanted = (braked == PersonDecision.WANTS) | (free == PersonDecision.WANTS)
     return bool(wanted.any() and (braked != free).any())
 
 

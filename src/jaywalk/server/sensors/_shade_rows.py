@@ -30,7 +30,7 @@ from jaywalk.server.sensors._weather import SceneLight
 _LEAST_DARK: Final = 0.01  # lamps shine where it is darker
 
 
-class Around(NamedTuple):
+class ShadingInputs(NamedTuple):
     """What throws light or shadow on the surroundings of a camera."""
 
     sun: SunMaps
@@ -48,7 +48,7 @@ class Stage(NamedTuple):
     relief: Relief
     atlas: Textures
     light: SceneLight
-    around: Around
+    around: ShadingInputs
     fog: Values  # see ``fog_table``
 
 

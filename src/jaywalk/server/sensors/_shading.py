@@ -12,14 +12,14 @@ from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.server.sensors._bands import in_bands
 from jaywalk.server.sensors._intersect import ROUND, solid_normal
 from jaywalk.server.sensors._lamplight import Lamplight, glows_of, lamps_near
-from jaywalk.server.sensors._lighting import Film, fog_table, tone_table
+from jaywalk.server.sensors._lighting import FilmCurve, fog_table, tone_table
 from jaywalk.server.sensors._mesh import Meshes, mesh_surface
 from jaywalk.server.sensors._nearby import feet_of
 from jaywalk.server.sensors._rows import new_row
 from jaywalk.server.sensors._scene import GroundPaint, SensorScene
 from jaywalk.server.sensors._shade_rows import (
-    Around,
     Lens,
+    ShadingInputs,
     Stage,
     put_edges,
     shade_edges,
@@ -42,7 +42,7 @@ class Exposure(NamedTuple):
 
     gain: tuple[float, float, float] = (1.0, 1.0, 1.0)  # on the exposure of the scene, by colour
     fixed: bool = False  # True: the gain does not follow the light of the scene
-    film: Film = Film()
+    film: FilmCurve = FilmCurve()
     bloom: float = 1.0  # strength of the glow of lamps
     vignette: tuple[float, float] = (0.0, 5.0)  # strength, and how fast it grows to the corners
 
@@ -52,7 +52,7 @@ _MANUAL_EXPOSURE: Final = 0.80  # of a fixed exposure with CARLA's defaults: rig
 _STEP_M: Final = 16.0  # cameras this near to each other share tables of their surroundings
 
 
-def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> Around:
+def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> ShadingInputs:
     eye = (float(view.origin[0]), float(view.origin[1]), float(view.origin[2]))
     middle = (_STEP_M * round(eye[0] / _STEP_M), _STEP_M * round(eye[1] / _STEP_M), eye[2])
     shared, solids = scene.shared, scene.solids
@@ -63,7 +63,7 @@ def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> Around:
     if key not in shared:
         lamps = scene.lamp_source()
         shared[key] = (feet_of(solids, scene.relief, middle), lamps_near(lamps, middle, light))
-    return Around(sun, *shared[key])
+    return ShadingInputs(sun, *shared[key])
 
 
 def _with_glows(

@@ -15,7 +15,7 @@ from jaywalk.datasets.behaviour_tables import BOX_SCHEMA, BehaviourData, write_t
 from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 from jaywalk.forecasting.behaviour.sim_export import export_runs
 from jaywalk.forecasting.behaviour.tasks import find_task
-from jaywalk.record.reactions import Attention, Decision
+from jaywalk.record.reactions import PersonAttention, PersonDecision
 
 INTENDS, COMMITS, STEPS_OUT, LEAVES = 20, 70, 84, 150
 LOOKS = (30, 50)  # ticks
@@ -26,14 +26,16 @@ REACTING = {"people_model": "reactive-1"}
 
 def reactions(tick: int) -> dict[str, float]:
     """Somebody who looks at the car, waits, and goes; the head turns exactly as far as needed."""
-    decision = Decision.NONE if tick < INTENDS else Decision.WANTS
+    decision = PersonDecision.NONE if tick < INTENDS else PersonDecision.WANTS
     if tick >= COMMITS:
-        decision = Decision.HURRIES if HURRIES[0] <= tick < HURRIES[1] else Decision.COMMITTED
+        decision = (
+            PersonDecision.HURRIES if HURRIES[0] <= tick < HURRIES[1] else PersonDecision.COMMITTED
+        )
     looks = LOOKS[0] <= tick < LOOKS[1]
     bearing = math.degrees(math.atan2(LANE_Y_M - person_y(tick), ego_x(tick) - PERSON_X_M))
     off = 24.0 if tick < 40 else 26.0  # within 25 degrees at first, then beyond
     return {
-        "attention": Attention.LOOKS if looks else Attention.NOTICED,
+        "attention": PersonAttention.LOOKS if looks else PersonAttention.NOTICED,
         "decision": decision,
         "evidence": 0.1 if tick < WEAK_UNTIL else 0.4,
         "gaze_yaw_deg": (bearing + 90.0 + off + 180.0) % 360.0 - 180.0,

@@ -16,7 +16,7 @@ from jaywalk.metrics.safety._false_braking import (
     sensitivity,
     with_thresholds,
 )
-from jaywalk.record.reactions import Decision
+from jaywalk.record.reactions import PersonDecision
 from jaywalk.record.tracks import load_tracks
 
 # From 10 m/s at 4 s down to 4 m/s at 6 s (front at 42.4 m at the onset), then on.
@@ -321,13 +321,13 @@ def test_unknown_thresholds_are_refused():
 # -- people who react ------------------------------------------------------------------------------
 
 
-def reacting(tmp_path, *, decides_s, before=Decision.WANTS, perceived=0, model="reactive-1"):
+def reacting(tmp_path, *, decides_s, before=PersonDecision.WANTS, perceived=0, model="reactive-1"):
     """Somebody beside the road who wants to cross and then waits; the onset is at about 4.25 s."""
     scene = drive()
     scene.episode = {"parameters": {"people_model": model} if model else {}}
     person = scene.add("walker", straight(60.0, 4.0, 180.0, 0.0))
     scene.reactions[person] = lambda t: {
-        "decision": before if t < decides_s - 1e-6 else Decision.WAITS,
+        "decision": before if t < decides_s - 1e-6 else PersonDecision.WAITS,
         "perceived_actor": perceived,
     }
     return judge(scene, tmp_path)
@@ -340,7 +340,7 @@ def reacting(tmp_path, *, decides_s, before=Decision.WANTS, perceived=0, model="
         ({"decides_s": 6.0}, True),
         ({"decides_s": 6.7}, False),  # more than 2 s after the onset
         ({"decides_s": 3.5}, False),  # before the braking
-        ({"decides_s": 5.0, "before": Decision.YIELDS}, False),  # did not want to cross
+        ({"decides_s": 5.0, "before": PersonDecision.YIELDS}, False),  # did not want to cross
         ({"decides_s": 5.0, "perceived": 1}, False),  # judged another gap
     ],
 )
