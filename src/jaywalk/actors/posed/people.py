@@ -199,7 +199,7 @@ class HabitPeople:
         activities = self._activities
         assert isinstance(activities, ReactiveActivities)
         group = activities.model.traits.group
-        return (group < 0) | (group == np.arange(len(group)))
+        return np.asarray((group < 0) | (group == np.arange(len(group))))
 
     @property
     def policy_model(self) -> PolicyModel | None:
