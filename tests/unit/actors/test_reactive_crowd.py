@@ -216,6 +216,14 @@ def test_vehicle_numbers_do_not_depend_on_actors_of_scenarios() -> None:
     assert base.actors(base.numbers).tolist() == [4, 10]
 
 
+def test_each_approach_begins_with_a_look_to_the_near_lane() -> None:
+    people, grid = going_over(crossing(painted=-1)), street()
+    reactions = react(people, grid)
+    reactions.model.rows.looks[:] = 4
+    reactions.plan_changed(people, 0, grid)
+    assert reactions.model.rows.looks_from[0] == 4
+
+
 def test_a_crowd_refuses_an_unknown_model() -> None:
     with pytest.raises(UsageError, match=r"'wild'.*scripted, reactive, campus"):
         Crowd(None, None, 1, people_model="wild")  # type: ignore[arg-type]

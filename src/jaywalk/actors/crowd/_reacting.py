@@ -151,6 +151,7 @@ class CrowdReactions:
         """Forget the last crossing and find the road on a person's new path."""
         rows = self.model.rows
         rows.waited_s[row], rows.evidence[row], rows.looked[row] = 0.0, 0.0, False
+        rows.looks_from[row] = rows.looks[row]
         measure_road(people, row, grid, self._road_m[row])
 
     def recorded(self, ids: Sequence[int]) -> dict[str, Any]:

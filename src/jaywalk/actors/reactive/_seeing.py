@@ -25,8 +25,8 @@ from jaywalk.town.walkways import WalkGrid, solid_gap
 
 # Purposes of random numbers.
 _LOOK, _PAUSE, _NOTICE = 1, 2, 3
-_MOVING_MPS: Final = 0.3
-_CREEPING_MPS: Final = 1.0  # a driver who has stood and now creeps still gives way
+MOVING_MPS: Final = 0.3
+CREEPING_MPS: Final = 1.0  # a driver who has stood and now creeps still gives way
 _SIGHT_S: Final = 0.2  # between two tests of what is visible, staggered by person
 _STRIDE_M: Final = 0.35  # of the ray; two samples in a row inside a solid object block it
 _BESIDE_M: Final = 8.0  # a vehicle this near is noticed anywhere in the field of view
@@ -186,7 +186,7 @@ def _point_gaze(people: Reactions, i: int, time_s: float) -> None:
         dx, dy = x - people.x[i], y - people.y[i]
         away = math.hypot(dx, dy)
         closing = -(dx * people.memory[i, m, 6] + dy * people.memory[i, m, 7]) / max(away, 0.1)
-        if v < _MOVING_MPS or closing <= 0.0:
+        if v < MOVING_MPS or closing <= 0.0:
             continue
         bearing = math.atan2(dy, dx)
         beside = nearest_turn(bearing - wish) * side >= 0.0
@@ -272,9 +272,9 @@ def _remember(people: Reactions, i: int, car: FloatArray, number: int, time_s: f
             if dx * dx + dy * dy > farthest:
                 farthest, slot = dx * dx + dy * dy, m
         people.order[i, slot], people.stood_s[i, slot] = 0, 0.0
-    elif math.hypot(car[6], car[7]) < _MOVING_MPS:
+    elif math.hypot(car[6], car[7]) < MOVING_MPS:
         people.stood_s[i, slot] += time_s - people.memory_s[i, slot]
-    elif math.hypot(car[6], car[7]) > _CREEPING_MPS:
+    elif math.hypot(car[6], car[7]) > CREEPING_MPS:
         people.stood_s[i, slot] = 0.0
     people.memory_id[i, slot] = number
     people.memory_s[i, slot] = time_s

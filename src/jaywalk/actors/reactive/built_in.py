@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from jaywalk.actors.reactive._reacting import respond
-from jaywalk.actors.reactive._seeing import look_about
+from jaywalk.actors.reactive._seeing import CREEPING_MPS, MOVING_MPS, look_about
 from jaywalk.actors.reactive.model import ReactionModel
 from jaywalk.actors.reactive.traits import (
     PHONE,
     AttentionShares,
+    Reactions,
     ReactionSettings,
     Traits,
     draw_traits,
@@ -91,6 +92,7 @@ class BuiltInPeople(ReactionModel):
             seen.vehicle_seen_s - rows.memory_s > self.settings.forget_s
         )
         rows.order[other] = 0
+        _count_standing(rows, seen, other)
         rows.x[:], rows.y[:] = seen.position_m.T
         rows.vx[:], rows.vy[:] = seen.velocity_mps.T
         rows.aim_x[:], rows.aim_y[:] = seen.aim_m.T
@@ -104,6 +106,18 @@ class BuiltInPeople(ReactionModel):
         rows.memory[:, :, 2:4] = seen.vehicle_heading
         rows.memory[:, :, 4:6] = seen.vehicle_half_m
         rows.memory[:, :, 8], rows.memory[:, :, 9] = seen.vehicle_radps, seen.vehicle_mps2
+
+
+def _count_standing(rows: Reactions, seen: PersonView, other: BoolArray) -> None:
+    """Update for how long each vehicle has been seen to stand, as the kernel does.
+
+    ``other`` marks vehicles that are new in their columns.
+    """
+    speed = np.hypot(seen.vehicle_mps[:, :, 0], seen.vehicle_mps[:, :, 1])
+    stands = ~other & (speed < MOVING_MPS)
+    rows.stood_s[stands] += (seen.vehicle_seen_s - rows.memory_s)[stands]
+    moves = (speed > CREEPING_MPS) & (seen.vehicle_seen_s > rows.memory_s)
+    rows.stood_s[other | moves] = 0.0
 
 
 def _distinct(values: FloatArray, wanted: BoolArray, count: IntArray) -> FloatArray:

@@ -184,8 +184,7 @@ class Follower:
         rows.yaw[:] = people.yaw_rad(tick)
         on, stays = people.is_planning(tick), people.stays(tick)
         rows.active[:], rows.stays[:] = on | stays, stays
-        rows.where[stays], rows.kerb_m[stays] = OFF_ROAD, math.inf
-        rows.aim_x[stays], rows.aim_y[stays] = people.watched_m[stays].T
+        _let_stay(people, rows, stays)
         begins = np.array([p is not None and p.begins == tick for p in people.plans])
         rows.looks_from[begins] = rows.looks[begins]
         parts: list[Any] = [column[None] for column in rows]
@@ -194,6 +193,12 @@ class Follower:
         around = people.around(tick)
         self.model.step(*around)
         self.tick += 1
+
+
+def _let_stay(people: RecordedPeople, rows: Reactions, stays: BoolArray) -> None:
+    """Let people face the road before their plans begin, in rows (p,) or (r, p)."""
+    rows.where[..., stays], rows.kerb_m[..., stays] = OFF_ROAD, math.inf
+    rows.aim_x[..., stays], rows.aim_y[..., stays] = people.watched_m[stays].T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,20 +237,23 @@ def go_on(
     count, rollouts = len(people.actor), len(keys)
     ways = _Ways.of(people, first, rollouts)
     now = people.is_planning(first)
-    later = np.array([p is not None and first < p.begins < first + steps for p in people.plans])
+    begins = np.array([-1 if plan is None else plan.begins for plan in people.plans])
+    later = (begins > first) & (begins < first + steps)
     bodies = _Bodies.of(people, first, rollouts)
     track = np.empty((steps, rollouts, count, 2))
     decision = np.zeros((steps, rollouts, count), np.int64)
     for step in range(steps):
         tick = first + step
-        starts = later & np.array([p is not None and p.begins == tick for p in people.plans])
+        starts = later & (begins == tick)
+        rows.looks_from[:, starts] = rows.looks[:, starts]
         now |= starts
         bodies.take_recorded(people, tick, ~now)
         on = np.tile(now, (rollouts, 1)) & ~bodies.gone
         rows.x[:], rows.y[:] = bodies.place_m[..., 0], bodies.place_m[..., 1]
         rows.vx[:], rows.vy[:] = bodies.velocity_mps[..., 0], bodies.velocity_mps[..., 1]
-        rows.yaw[:], rows.active[:] = bodies.yaw_rad, on
-        rows.stays[:] = False
+        stays = later & ~now & people.stays(tick)
+        rows.yaw[:], rows.active[:], rows.stays[:] = bodies.yaw_rad, on | stays, stays
+        _let_stay(people, rows, stays)
         bearing = ways.fill(rows, on)
         other = {body: poses[step] for body, poses in moved.items()} if moved else None
         around = people.around(tick, other)

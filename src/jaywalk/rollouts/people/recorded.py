@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from jaywalk.actors._surroundings import VehicleNumbers
 from jaywalk.actors.reactive.traits import PRESETS, SCRIPTED, ReactionSettings, Traits
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import DataError
@@ -92,7 +93,7 @@ class RecordedPeople:
     decision: FloatArray
     evidence: FloatArray
     _vehicles: IntArray
-    _server_ids: IntArray
+    _numbers: IntArray  # of the vehicles, as the model numbered them in the run
     _tall: IntArray
     _others: IntArray
 
@@ -136,7 +137,7 @@ class RecordedPeople:
             [pose[tall][:, [X, Y, COS, SIN]], self.tracks.shape[tall][:, [HX, HY]]]
         )
         others = self._others[present[self._others]]
-        ids = self._server_ids[present[self._vehicles]]
+        ids = self._numbers[present[self._vehicles]]
         order = np.argsort(ids)
         return Around(
             ids[order],
@@ -206,10 +207,22 @@ def read_reacting_people(record: Record) -> RecordedPeople:
         decision=decision,
         evidence=evidence,
         _vehicles=vehicles,
-        _server_ids=tracks.bodies[c.SERVER_ID].to_numpy().astype(np.int64)[vehicles],
+        _numbers=_vehicle_numbers(tracks, vehicles),
         _tall=np.flatnonzero((kind == "prop") & tall),
         _others=walkers[~np.isin(walkers, body)],
     )
+
+
+def _vehicle_numbers(tracks: EpisodeTracks, vehicles: IntArray) -> IntArray:
+    """Return the numbers of the vehicles by which people remembered them; noise depends on them."""
+    ids = tracks.bodies[c.SERVER_ID].to_numpy().astype(np.int64)[vehicles]
+    roles = [tracks.bodies[c.ROLE_NAME][row] for row in vehicles.tolist()]
+    present = tracks.present[vehicles]
+    first = np.where(present.any(axis=1), present.argmax(axis=1), present.shape[1])
+    numbers = VehicleNumbers()
+    order = np.lexsort((ids, first)).tolist()
+    numbers.update([int(ids[k]) for k in order], [roles[k] for k in order])
+    return np.array([numbers.number_of(int(actor)) for actor in ids], np.int64)
 
 
 def _traits(roles: list[Announcement]) -> Traits:
