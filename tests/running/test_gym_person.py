@@ -104,7 +104,7 @@ def test_wrong_options_are_named(tmp_path: Path) -> None:
     from jaywalk.gym._person_env import PersonEnv
 
     for options, words in (
-        ({"suite": "smoke"}, "Nobody is posed in 'smoke'"),
+        ({"suite": "smoke"}, "'smoke' has no posed people"),
         ({"episode_s": 0.0}, "episode_s is 0.0"),
         ({"reward": {"speed": 1.0}}, "reward names 'speed'"),
         ({"agent": "absent.py"}, "there is no such file"),

@@ -103,7 +103,7 @@ class PersonEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         self._suite = with_people_model(part_of(found, routes))
         if not any(item.posed for item in self._suite.routes):
             raise UsageError(
-                f"Nobody is posed in '{suite}'; use habit, or routes with posed people."
+                f"The suite '{suite}' has no posed people; use habit, or routes with posed people."
             )
         self._agent = agent_specs(agent)[0]
         self._weights, self._episode_s = PersonReward.of(reward), float(episode_s)

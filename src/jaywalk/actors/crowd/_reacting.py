@@ -58,7 +58,7 @@ class CrowdReactions:
     """Reactions of a crowd.
 
     Attributes:
-        model: Decisions; one row a person.
+        model: Decisions; one row per person.
     """
 
     model: ReactionModel
@@ -128,7 +128,7 @@ class CrowdReactions:
             delta_s,
         )
         moves = (seen.vehicles[:, 6:8] ** 2).sum(axis=1) >= _MOVING_MPS**2
-        # Standing vehicles and props of a scenario are walked around, but nobody remembers them and
+        # Standing vehicles and props of a scenario are walked around, but not remembered, and
         # they hide nothing: the other half of a pair does not have them.
         own = numbers.numbers < FIRST_OTHER
         kept, hides = moves[numbers.order] | own, ~moves[numbers.order] & own

@@ -58,10 +58,10 @@ _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far befo
 _JUDGED_M: Final = 3.0  # from here on the gap is judged for the way across the road
 _KERB_M: Final = 0.7  # from the waiting place to the kerb, where the path does not show it
 _STEPPED_ON_M: Final = 0.15  # beyond the kerb a person is on the road
-_EDGE_M: Final = 0.2  # who waits nearer to the road steps back ...
+_EDGE_M: Final = 0.2  # people who wait nearer to the road step back ...
 _BACK_MPS: Final = 0.5
 _SAMPLE_M: Final = 0.1
-_BODIES_M: Final = 0.45  # nobody walks nearer to the middle of somebody ahead
+_BODIES_M: Final = 0.45  # smallest distance from the centre of a person ahead
 _HOLD_MPS2: Final = 3.0
 _STUCK_S: Final = 4.0
 _SLOW_MPS: Final = 0.1
@@ -226,7 +226,7 @@ def _evade(people: CrowdRows, rows: Reactions, i: int, delta_s: float) -> None:
 
 @kernel
 def _hold_back(people: CrowdRows, seen: CrowdSurroundings, i: int, delta_s: float) -> None:
-    """Brake before somebody who is right ahead, for example because they have just turned."""
+    """Brake behind a person right ahead, for example one who has just turned."""
     cos, sin = math.cos(people.heading[i]), math.sin(people.heading[i])
     most = people.pace[i]
     for j in range(len(people.x) + len(seen.other_people)):
@@ -319,7 +319,7 @@ def _count_blocked(
     if (stands or rows.where[i] == AT_KERB) and rows.wanted[i] < 0.5 * rows.free[i]:
         return
     if speed < _SLOW_MPS:
-        # Who lets a vehicle pass is in no hurry to find another way.
+        # People who let a vehicle pass are not in a hurry to find another way.
         people.blocked[i] += (0.3 if rows.decision[i] == YIELDS else 1.0) * delta_s
     elif rows.share[i] < 1.0:
         people.blocked[i] += 0.3 * delta_s

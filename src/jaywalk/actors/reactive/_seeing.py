@@ -86,7 +86,7 @@ def notice(
 ) -> None:
     """Update what some people remember of the vehicles, and whether one startles them.
 
-    Their gazes are moved by somebody else.
+    It does not move their gazes.
     """
     every = max(round(_SIGHT_S / delta_s), 1)
     for i in range(len(people.x)):
@@ -151,7 +151,7 @@ def _move_gaze(
         near = people.kerb_m[i] / speed <= traits.first_look_s[i]
         begins = begins or where != AT_KERB or near
     if where == ON_ROAD and people.lane[i] > people.looked_lane[i]:
-        # Another lane begins: everybody who is not busy looks to where its traffic comes from.
+        # Another lane begins: people without a phone look to where its traffic comes from.
         begins = begins or (not people.looking[i] and traits.attention[i] != PHONE)
     people.looked_lane[i] = people.lane[i] if where == ON_ROAD else 0
     if begins:
@@ -369,7 +369,7 @@ def perceived(
     speed, distance = people.error[i, m, 0], people.error[i, m, 1]
     x, y = out[0] + age_s * out[6], out[1] + age_s * out[7]
     near = max(math.hypot(x - people.x[i], y - people.y[i]) - out[4] - 1.0, 0.0)
-    # Nobody misjudges the place of a vehicle that is within reach.
+    # The place of a vehicle within reach is not misjudged.
     distance = 1.0 + (distance - 1.0) * min(near / 8.0, 1.0)
     out[0] = people.x[i] + distance * (x - people.x[i])
     out[1] = people.y[i] + distance * (y - people.y[i])

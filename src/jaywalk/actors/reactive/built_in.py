@@ -22,7 +22,10 @@ from jaywalk_agent.people import ACT_S, LOOKS_AT_PHONE, NO_GESTURE
 
 
 class BuiltInPeople(ReactionModel):
-    """Our own model as a policy: perception comes from the view, all decisions are its own."""
+    """Our own model as a policy: it perceives what the view holds, and decides by itself.
+
+    A view does not tell lanes or attempts to cross, so that people look to the left on the road.
+    """
 
     def __init__(
         self,
@@ -32,7 +35,7 @@ class BuiltInPeople(ReactionModel):
         shift_s: float = 0.0,
         delta_s: float = ACT_S,
     ) -> None:
-        """Take what a model takes.
+        """Make a model without people.
 
         Args:
             key: Key of the noise.
@@ -41,8 +44,8 @@ class BuiltInPeople(ReactionModel):
             shift_s: Shift of all critical gaps.
             delta_s: Time between two calls of ``act``.
         """
-        nobody = draw_traits(0, np.zeros(0, np.bool_), AttentionShares())
-        super().__init__(key, nobody, grid, delta_s, settings or ReactionSettings(), shift_s)
+        no_people = draw_traits(0, np.zeros(0, np.bool_), AttentionShares())
+        super().__init__(key, no_people, grid, delta_s, settings or ReactionSettings(), shift_s)
 
     def reset(self, who: PersonTraits, goal_m: FloatArray, rng: np.random.Generator) -> None:
         """Begin an episode with other people; the noise comes from the key."""

@@ -1,7 +1,7 @@
 """People whose decisions come from a policy of the user.
 
 The contract (``PersonPolicy``, ``PersonView``, ``PersonAct``) is that of ``jaywalk_agent``, so that
-a policy may also run in a process of its own. Perception stays in the world: a policy knows of a
+a policy may also run in another process. Perception stays in the world: a policy knows of a
 vehicle only what the person has seen.
 """
 
@@ -47,12 +47,12 @@ from jaywalk_agent.people import (
 )
 
 _STANDS_MPS: Final = 0.3  # slower wishes are a stop
-_RUN_MPS: Final = 4.0  # nobody runs faster
+_RUN_MPS: Final = 4.0  # fastest run
 _NECK_RAD: Final = np.deg2rad(110.0)
 _TURN_RAD: Final = 1.2  # largest angle between way and course, as for our own model
 _BACK_RAD: Final = 2.0  # courses farther from the way lead back
-_DECIDES_M: Final = 1.5  # who walks on this near to the road is about to step onto it
-_WAITS_M: Final = 5.0  # who stands this near to the road waits
+_DECIDES_M: Final = 1.5  # people who walk on this near to the road are about to step onto it
+_WAITS_M: Final = 5.0  # people who stand this near to the road wait
 _ON_VEHICLE_RAD: Final = 0.15  # a gaze this near to a vehicle is a look at it
 
 

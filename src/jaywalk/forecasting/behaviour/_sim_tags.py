@@ -106,7 +106,7 @@ def _at_frames(rows: pl.DataFrame | None, ticks: NDArray[np.int64]) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Person:
-    """What a record holds of one person, at every frame."""
+    """Recorded values of one person at every frame."""
 
     frames: EgoFrames
     notes: Sequence[Announcement]

@@ -69,7 +69,7 @@ class _Ways:
 
     @classmethod
     def of(cls, people: RecordedPeople, tick: int, rollouts: int) -> _Ways:
-        """Ways from the places of a tick; who is off their path joins it at its next corner."""
+        """Ways from the places of a tick; people off their path join it at its next corner."""
         place = people.place_m(tick)
         paths, shift = [], np.zeros(len(people.actor))
         along = np.zeros(len(people.actor))
@@ -117,7 +117,7 @@ class _Ways:
         return bearing
 
     def arrived(self, rows: Reactions) -> BoolArray:
-        """(r, p) who is at the end of the way."""
+        """Return who is at the end of the way, (r, p)."""
         done = np.ones(self.along_m.shape, np.bool_)
         for k, path in enumerate(self.paths):
             if len(path):
@@ -206,7 +206,7 @@ class Continued:
     """People of one tick as the rollouts walk them.
 
     Attributes:
-        rolled: (p,) who walks by the model; the others are where the record has them.
+        rolled: (p,) people who walk by the model; the others are where the record has them.
         place_m: (steps, r, p, 2) places after each tick.
         decision: (steps, r, p) decisions of those who walk by the model.
     """

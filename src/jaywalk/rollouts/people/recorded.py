@@ -147,13 +147,13 @@ class RecordedPeople:
         )
 
     def stays(self, tick: int) -> BoolArray:
-        """(p,) who stands before their plan begins, and looks around."""
+        """Return who stands and looks around before their plan begins, (p,)."""
         known = np.isfinite(self.watched_m[:, 0])
         later = [plan is not None and tick < plan.begins for plan in self.plans]
         return np.asarray(known & np.array(later, np.bool_))
 
     def is_planning(self, tick: int) -> BoolArray:
-        """(p,) who is on the way to cross at a tick."""
+        """Return who is on the way to cross at a tick, (p,)."""
         return np.array(
             [plan is not None and plan.begins <= tick < plan.ends for plan in self.plans]
         )
@@ -163,7 +163,7 @@ def read_reacting_people(record: Record) -> RecordedPeople:
     """Read the reacting people of a record.
 
     Raises:
-        DataError: Nobody reacts in it, or it was made before traits and plans were recorded.
+        DataError: Its people do not react, or it was made before traits and plans were recorded.
     """
     where = f"'{record.folder}'"
     model = str(record.episode.parameters.get("people_model", SCRIPTED))
@@ -214,7 +214,7 @@ def read_reacting_people(record: Record) -> RecordedPeople:
 
 
 def _vehicle_numbers(tracks: EpisodeTracks, vehicles: IntArray) -> IntArray:
-    """Return the numbers of the vehicles by which people remembered them; noise depends on them."""
+    """Return the numbers that the run gave to its vehicles; perception noise depends on them."""
     ids = tracks.bodies[c.SERVER_ID].to_numpy().astype(np.int64)[vehicles]
     roles = [tracks.bodies[c.ROLE_NAME][row] for row in vehicles.tolist()]
     present = tracks.present[vehicles]
@@ -250,7 +250,7 @@ def _clip_mps(detail: dict[str, Any]) -> float:
 
 
 def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> RecordedPlan | None:
-    """The crossing that a person plans; attempts are played as clips and are no plan to cross."""
+    """The crossing that a person plans; attempts are played as clips and do not count."""
     mine = [note for note in notes if note.actor == role.actor]
     plans = [n for n in mine if n.detail.get("what") == "intends" and "path_m" in n.detail]
     if role.detail.get("intended") != "crossing" or not plans:
