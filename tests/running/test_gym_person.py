@@ -107,7 +107,7 @@ def test_wrong_options_are_named(tmp_path: Path) -> None:
         ({"suite": "smoke"}, "'smoke' has no posed people"),
         ({"episode_s": 0.0}, "episode_s is 0.0"),
         ({"reward": {"speed": 1.0}}, "reward names 'speed'"),
-        ({"agent": "absent.py"}, "there is no such file"),
+        ({"agent": "absent.py"}, "does not exist"),
         ({"render_mode": "rgb_array"}, "draws nothing"),
     ):
         with pytest.raises(UsageError, match=words):

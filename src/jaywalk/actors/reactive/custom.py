@@ -160,7 +160,7 @@ def _address(name: str) -> str:
 
 def _from_file(path: Path) -> type[PersonPolicy]:
     if not path.is_file():
-        raise UsageError(f"--people-model is '{path}', but there is no such file.")
+        raise UsageError(f"--people-model is '{path}', but that file does not exist.")
     try:
         module = import_file(path)
     except (Exception, SystemExit) as problem:
