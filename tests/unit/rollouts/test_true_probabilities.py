@@ -120,7 +120,7 @@ def test_people_who_begin_later_look_around_until_then(
     people = read_reacting_people(open_record(street(tmp_path, attention=ATTENTIVE)))
     assert people.plans[0] is not None
     people.watched_m[:] = PERSON_X_M, 0.0
-    object.__setattr__(people, "plans", (people.plans[0]._replace(begins=60),))
+    object.__setattr__(people, "plans", (people.plans[0]._replace(begins=120),))
     rows: list[Any] = []
     fork = ReactionModel.fork
 
@@ -133,7 +133,8 @@ def test_people_who_begin_later_look_around_until_then(
     follower = Follower.of(people)
     for _ in range(20):
         follower.step()
-    go_on(follower, noise_keys(1, "one", 0, 16), 41)
+    follower.model.rows.until_s[:] = 1.0  # the present look ends
+    go_on(follower, noise_keys(1, "one", 0, 16), 101)
     assert not rows[0].stays.any()
     # The approach begins with the looks so far, also those of the rollout.
     assert (rows[0].looks_from > follower.model.rows.looks).any()

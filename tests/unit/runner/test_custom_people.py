@@ -107,7 +107,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "cannot be loaded" in refusal("no_such_module:People")
     assert "no class 'People' with the methods reset and act" in refusal("json:People")
     assert "expected ws://HOST:PORT" in refusal("ws://nowhere")
-    assert "nobody in the suite" in refusal("json:People", suite="smoke")
+    assert "has no posed people" in refusal("json:People", suite="smoke")
 
 
 def test_addresses_are_tried_before_the_run(tmp_path: Path) -> None:
