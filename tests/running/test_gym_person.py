@@ -68,10 +68,12 @@ def test_the_same_seed_and_actions_are_the_same_episode(env: Any) -> None:
 
 def test_the_person_goes_and_stops_as_the_learner_says(env: Any) -> None:
     env.reset(seed=1)
-    start = env.unwrapped._episode._place()
+    episode = env.unwrapped._episode
+    assert episode.policy.seen.active.nonzero()[0].tolist() == [episode._row]  # has set off
+    start = episode._place()
     *_, info = [env.step(ON) for _ in range(25)][-1]
     walked = float(np.hypot(*np.subtract(info["position_m"], start)))
-    assert 1.0 < walked < 4.5  # 1.4 m/s for 2.5 s, after the clip of the first step
+    assert 1.5 < walked < 4.5  # 1.4 m/s for 2.5 s, with the time of the first step
     for _ in range(15):
         *_, info = env.step(STOP)
     stood = info["position_m"]
@@ -89,15 +91,23 @@ def test_somebody_who_walks_on_arrives_or_is_hit(env: Any) -> None:
         env.step(ON)
 
 
+def test_a_person_who_does_not_exist_is_refused(env: Any) -> None:
+    from jaywalk.core.errors import UsageError
+
+    with pytest.raises(UsageError, match="'person' is 99, but"):
+        env.reset(options={"person": 99})
+    assert env.reset(seed=1)[1]["end_reason"] == ""
+
+
 def test_wrong_options_are_named(tmp_path: Path) -> None:
     from jaywalk.core.errors import UsageError
     from jaywalk.gym._person_env import PersonEnv
 
     for options, words in (
-        ({"suite": "smoke"}, "Nobody is posed in 'smoke'"),
+        ({"suite": "smoke"}, "'smoke' has no posed people"),
         ({"episode_s": 0.0}, "episode_s is 0.0"),
         ({"reward": {"speed": 1.0}}, "reward names 'speed'"),
-        ({"agent": "absent.py"}, "that file does not exist"),
+        ({"agent": "absent.py"}, "does not exist"),
         ({"render_mode": "rgb_array"}, "draws nothing"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -40,11 +40,11 @@ class _Session:
 
         Args:
             address: Where the agent serves.
-            wait_s: How long to try while nobody listens; it may be starting again.
+            wait_s: How long to try while no program listens; it may be starting again.
             who: Who asks, for the agent's log.
 
         Raises:
-            NoListener: Nobody is there.
+            NoListener: No program listens at the address.
             ProtocolError: Another version, or no agent at all.
         """
         self.address = address

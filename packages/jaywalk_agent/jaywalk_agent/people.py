@@ -85,7 +85,7 @@ class PersonView:
     person_count: Array  # (n,)
     person_m: Array  # (n, 12, 2)
     person_mps: Array  # (n, 12, 2)
-    person_row: Array  # (n, 12) row of the person in these arrays; -1: somebody else
+    person_row: Array  # (n, 12) row of the person in these arrays; -1: another person
     # Standing vehicles and tall props within 8 m, nearest first, up to the count.
     obstacle_count: Array  # (n,)
     obstacle: Array  # (n, 12, 6) x, y, cosine, sine, half length, half width

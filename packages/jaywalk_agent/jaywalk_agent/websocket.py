@@ -221,7 +221,7 @@ def parse_address(address: str) -> tuple[str, int]:
     """Host and port of ``ws://HOST:PORT``.
 
     Raises:
-        ValueError: It is no such address.
+        ValueError: It is not such an address.
     """
     parts = urlsplit(address)
     if parts.scheme not in ("ws", "wss") or not parts.hostname or not parts.port:
@@ -233,9 +233,9 @@ def connect(address: str, *, timeout_s: float, max_bytes: int) -> Websocket:
     """Open a connection to ``ws://HOST:PORT`` (or ``wss://`` behind a proxy).
 
     Raises:
-        NoListener: Nobody is there.
-        ProtocolError: Somebody is, but no websocket.
-        ValueError: That is no address.
+        NoListener: No program listens there.
+        ProtocolError: The program there does not speak websocket.
+        ValueError: The address is not valid.
     """
     host, port = parse_address(address)
     parts = urlsplit(address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
@@ -18,7 +19,7 @@ from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver
 from jaywalk.core.address import parse_address
 from jaywalk.core.arrays import FloatArray
-from jaywalk.core.errors import InfrastructureError, UsageError
+from jaywalk.core.errors import DataError, InfrastructureError, UsageError
 from jaywalk.geometry.box import box_distance
 from jaywalk.gym._options import part_of
 from jaywalk.gym._person_view import PERSON_STATE_SIZE, LearnersPolicy, person_vector
@@ -102,7 +103,7 @@ class PersonEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
         self._suite = with_people_model(part_of(found, routes))
         if not any(item.posed for item in self._suite.routes):
             raise UsageError(
-                f"Nobody is posed in '{suite}'; use habit, or routes with posed people."
+                f"The suite '{suite}' has no posed people; use habit, or routes with posed people."
             )
         self._agent = agent_specs(agent)[0]
         self._weights, self._episode_s = PersonReward.of(reward), float(episode_s)
@@ -123,6 +124,11 @@ class PersonEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
             seed: Seed of this episode and, through the generator, of the following ones.
             options: ``route``: id of the route; ``episode_seed``: the seed of a ``jaywalk run``;
                 ``person``: which of the people who cross, counted along the route from 0.
+
+        Raises:
+            DataError: The drive ended before the person could set off.
+            InfrastructureError: The server failed.
+            UsageError: An option is wrong.
         """
         super().reset(seed=seed)
         plan, person = self._plan(options or {})
@@ -206,7 +212,9 @@ class PersonEnv(gymnasium.Env):  # type: ignore[misc,unused-ignore]
 
     def _broken(self, error: BaseException) -> InfrastructureError:
         """Drop a server that failed; the next reset starts another."""
-        self._episode = None
+        if self._episode is not None:
+            self._episode.discard()
+            self._episode = None
         if self._world is not None:
             self._world.close()
             self._world = None
@@ -221,15 +229,19 @@ class _PersonEpisode:
         self.since_s = 0.0
         self._ending = ""
         self._episode = LiveEpisode(plan, world, None)
+        self._driver: Driver | None = None
         posed = self._episode.actors.posed
         assert posed is not None
         self._posed: HabitPeople = posed
-        self._row = _crosser(posed, person)
+        try:
+            self._row = _crosser(posed, person)
+        except UsageError:
+            self._episode.discard()
+            raise
         self._placed = posed.people[self._row]
         self.policy = LearnersPolicy(self._row)
         posed.hand_over(self.policy, "the learner", [self._row])
         self._cars = CrowdView(self._episode.world, posed.ids)
-        self._driver: Driver | None = None
         assert self._placed.b_m is not None
         self.goal_m: FloatArray = np.array(self._placed.b_m)
 
@@ -242,8 +254,9 @@ class _PersonEpisode:
         while self.policy.seen is None and not self.reason:
             self._tick(triggers=episode.elapsed_s > _PATIENCE_S)
         if self.policy.seen is None:
-            raise InfrastructureError(
-                f"The drive ended ({self._ending}) before the person could set off."
+            raise DataError(
+                f"The drive on route '{episode.plan.item.id}' ended ({self._ending}) before person "
+                f"{self._row} could set off; give another route, seed or person, or another agent."
             )
         self._tick()  # the person is asked on every second tick, and next on the coming one
 
@@ -318,15 +331,25 @@ class _PersonEpisode:
     def close(self) -> None:
         """End the driver and the episode."""
         try:
-            if self._driver is not None:
-                self._driver.close()
+            self._close_driver()
             self._episode.finish(self.reason or "stopped by the learner")
         except RuntimeError:  # the server may be gone
             self._episode.discard()
 
+    def discard(self) -> None:
+        """End the driver of an episode whose server has failed."""
+        with suppress(Exception):  # the failure of the server is the one to report
+            self._close_driver()
+        self._episode.discard()
+
+    def _close_driver(self) -> None:
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
+
 
 def _crosser(posed: HabitPeople, number: int) -> int:
-    """Return the row of a person who crosses and follows nobody, counted along the route."""
+    """Return the row of a person who crosses and does not follow a leader; 0 is the first."""
     rows = posed.leaders()
     crossing = [
         placed

@@ -98,8 +98,8 @@ def ticks_that_end_wanting(record: Record) -> dict[int, IntArray]:
 def changed_by(actor: int, decision: FloatArray | IntArray, perceived: FloatArray) -> BoolArray:
     """Return the rows in which a person changes a decision because of one vehicle.
 
-    The vehicle is the one whose gap the person judges in that row or in the row before. To begin
-    to want (from ``NONE``) or to be done (to ``NONE``) is no change of a decision.
+    The vehicle is the one whose gap the person judges in that row or in the row before. Changes
+    from or to ``NONE`` do not count: people begin to want to cross, or are done.
 
     Args:
         actor: Number of the vehicle.

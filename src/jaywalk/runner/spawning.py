@@ -121,6 +121,22 @@ def spawn_actors(
         RegistryError: A scenario type is unknown.
     """
     actors = EpisodeActors(ego=spawn_ego(world, route, f"Route {plan.item.id}"))
+    try:
+        _spawn_others(plan, session, world, route, key, actors)
+    except BaseException:
+        actors.close()
+        raise
+    return actors
+
+
+def _spawn_others(
+    plan: EpisodePlan,
+    session: SimulatorSession,
+    world: Any,
+    route: DenseRoute,
+    key: str,
+    actors: EpisodeActors,
+) -> None:
     x, y = (float(value) for value in route.position_m[0, :2])
     drawn_as = plan.drawn_as or plan.suite
     seed = derive_seed(plan.seed, "episode", drawn_as, plan.item.pair or plan.item.id)
@@ -140,7 +156,6 @@ def spawn_actors(
     for _ in range(_SETTLE_TICKS):
         actors.ego.apply_control(carla.VehicleControl(hand_brake=True))
         world.tick()
-    return actors
 
 
 def _spawn_people(
@@ -175,11 +190,11 @@ def _spawn_people(
             STEP_S,
             plan.people_model,
         )
+        actors.posed, settings = people, ambient_of(plan.variant)
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
         if plan.people_policy:
             people.hand_over(load_policy(plan.people_policy), plan.people_policy)
         clear += [(*person.a_m, _APART_M) for person in people.people]
-        actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:
         actors.crowd = Crowd(
             session.client,

@@ -85,8 +85,8 @@ class Suite:
 
     Attributes:
         name: For example ``jaywalk/smoke-v3``.
-        scripted_name: Name of the version in which nobody reacts. It also keys the random draws,
-            so that both versions have the same traffic and the same people. "": ``name`` does.
+        scripted_name: Name of the version in which people do not react. It also keys the random
+            draws, so that both versions have the same traffic and people. "": ``name`` does.
         people_model: ``scripted``, or how posed and ambient people react.
         people_policy: The user's own model of posed people: a file, ``module:Class`` or an address;
             ambient people follow ``people_model``.
@@ -145,7 +145,7 @@ def _with_policy(suite: Suite, policy: str) -> Suite:
     """Return a suite in which posed people follow a policy of the user."""
     if not any(item.posed for item in suite.routes):
         raise UsageError(
-            f"--people-model is '{policy}', but nobody in the suite '{suite.name}' is posed; use "
+            f"--people-model is '{policy}', but the suite '{suite.name}' has no posed people; use "
             "habit, or routes with posed people."
         )
     check_policy(policy)

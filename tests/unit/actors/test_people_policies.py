@@ -117,18 +117,29 @@ def test_our_model_behind_the_contract_gives_what_the_kernel_gives() -> None:
     assert np.ptp(np.array(kernel["course"])[speed > 0.1]) > 0.2
 
 
-def test_ids_of_the_server_do_not_matter() -> None:
-    """The server's ids depend on earlier episodes; decisions and views must not."""
-    kept = []
-    for first in (1, 7001):
-        policy = BuiltInPeople(own_model().key, open_ground())
-        model = with_policy(policy)
-        kept.append(walk(model, 120, first_id=first))
-        ids = model.recorded(np.arange(PEOPLE))["gaze_id"]
-        assert np.isin(ids, [0, *range(first, first + 5)]).all()
-        assert model.rows.memory_id.max() <= 5
-    assert np.array_equal(kept[0]["y"], kept[1]["y"])
-    assert np.array_equal(kept[0]["gaze"], kept[1]["gaze"])
+def before_a_car_that_stops(model: ReactionModel, kept: ReactionModel) -> list[Any]:
+    """Stand at the kerb before a car that stands for two seconds; times that it has stood."""
+    rows, x_m, mps, stood_s = model.rows, -14.0, 5.0, []
+    for tick in range(60):
+        mps = 4.0 if tick > 45 else max(mps - 0.25, 0.0)
+        x_m += mps * STEP_S
+        rows.active[:], rows.where[:], rows.yaw[:] = True, AT_KERB, math.pi
+        rows.x[:], rows.y[:] = 6.0 + 0.5 * np.arange(PEOPLE), -1.0
+        rows.aim_x[:], rows.aim_y[:] = rows.x, 6.0
+        rows.kerb_m[:], rows.left_m[:] = 1.0, ROAD_M
+        car = np.array([[x_m, 1.75, 1.0, 0.0, 2.4, 0.95, mps, 0.0]])
+        model.step(np.array([1]), car, NO_BOXES, np.zeros((0, 4)))
+        stood_s.append(kept.rows.stood_s[:, 0].copy())
+    return stood_s
+
+
+def test_our_model_behind_the_contract_knows_for_how_long_vehicles_have_stood() -> None:
+    model, policy = own_model(), BuiltInPeople(own_model().key, open_ground())
+    kernel = np.array(before_a_car_that_stops(model, model))
+    through = np.array(before_a_car_that_stops(with_policy(policy), policy))
+    aware = model.traits.attention != OBLIVIOUS
+    assert np.allclose(kernel[:, aware], through[:, aware])
+    assert kernel.max() > 1.5
 
 
 def test_the_policy_is_asked_every_tenth_of_a_second() -> None:
@@ -198,6 +209,58 @@ def test_people_who_are_not_the_policys_follow_our_model() -> None:
     far = [k for k in range(PEOPLE) if abs(k - 5) > 3]
     assert np.array_equal(np.array(mixed["speed"])[:8, far], np.array(alone["speed"])[:8, far])
     assert all(seen.active.tolist() == own.tolist() for seen in policy.seen)
+
+
+def crossing(model: PolicyModel, tick: int) -> None:
+    """Let everybody walk towards a road and step onto it in tick 8."""
+    rows = model.rows
+    rows.active[:], rows.y[:], rows.vy[:], rows.yaw[:] = True, 0.1 * tick, 1.0, math.pi / 2.0
+    rows.x[:] = rows.aim_x[:] = 1.5 * np.arange(PEOPLE)
+    rows.aim_y[:], rows.left_m[:] = rows.y + 2.0, ROAD_M
+    rows.where[:] = ON_ROAD if tick >= 8 else AT_KERB
+    rows.kerb_m[:] = max(0.8 - 0.1 * tick, 0.0)
+    model.step(np.zeros(0, np.int64), np.zeros((0, 8)), NO_BOXES, np.zeros((0, 4)))
+
+
+def test_only_people_who_move_follow_the_policy() -> None:
+    """Those who stay look around by themselves, and those who set off soon are asked about."""
+    policy = Held()
+    model = with_policy(policy)
+    model.delta_s = 0.05
+    for tick in range(80):
+        model.rows.stays[:] = np.arange(PEOPLE) >= (5 if tick < 41 else 6)
+        crossing(model, -30)
+        if tick == 41:
+            assert model.rows.speed[5] > 0.3  # set off between two questions: does not stand still
+    assert all(seen.active.tolist()[:5] == [True] * 5 for seen in policy.seen)
+    assert not any(seen.active[6:].any() for seen in policy.seen)
+    assert [bool(seen.active[5]) for seen in policy.seen] == [k >= 21 for k in range(40)]
+    assert model.rows.looks[6:].sum() > 0
+    assert (model.rows.speed[6:] == 0.0).all()
+    policy = Held()
+    model = with_policy(policy)
+    model.rows.stays[:] = True
+    for _ in range(10):
+        crossing(model, 0)
+    assert policy.seen == []
+
+
+def test_a_policy_takes_over_the_state_of_the_model() -> None:
+    model = own_model()
+    model.rows.bias[3], model.rows.until_s[4] = -0.5, 2.5
+    taken = PolicyModel.replacing(
+        model, Held(), "mine.py", np.zeros((PEOPLE, 2)), 9, np.arange(PEOPLE) == 0
+    )
+    assert taken.rows.bias.tolist() == [-0.5 if k == 3 else 0.0 for k in range(PEOPLE)]
+    assert taken.rows.until_s[4] == 2.5
+    assert not np.shares_memory(taken.rows.bias, model.rows.bias)
+
+
+def test_others_notice_that_somebody_of_the_policy_steps_onto_the_road() -> None:
+    model = with_policy(Held(), np.arange(PEOPLE) == 5)
+    for tick in range(12):
+        crossing(model, tick)
+    assert model.rows.stepped_tick.tolist() == [8] * PEOPLE
 
 
 def test_traits_are_those_of_the_world_and_random_numbers_those_of_the_seed() -> None:

@@ -17,7 +17,7 @@ from jaywalk.actors.crowd._plans import walk_line
 from jaywalk.actors.crowd._reacting import CrowdReactions, draw_crowd_traits
 from jaywalk.actors.crowd.crowd import Crowd
 from jaywalk.actors.crowd.state import ARRIVED, GAVE_UP, NOTHING, WAITING, WALKING, CrowdRows
-from jaywalk.actors.reactive.traits import ATTENTIVE, OBLIVIOUS, REACTIVE
+from jaywalk.actors.reactive.traits import ATTENTIVE, OBLIVIOUS, ON_ROAD, REACTIVE
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
 from jaywalk.geometry.box import box_distance
@@ -214,6 +214,32 @@ def test_vehicle_numbers_do_not_depend_on_actors_of_scenarios() -> None:
     assert base.actors(np.zeros(1, np.int64)).tolist() == [0]
     base.update([4, 10], ["hero", "background"])  # one has left: the others keep theirs
     assert base.actors(base.numbers).tolist() == [4, 10]
+
+
+def test_each_approach_begins_with_a_look_to_the_near_lane() -> None:
+    people, grid = going_over(crossing(painted=-1)), street()
+    reactions = react(people, grid)
+    reactions.model.rows.looks[:] = 4
+    reactions.plan_changed(people, 0, grid)
+    assert reactions.model.rows.looks_from[0] == 4
+
+
+def test_people_look_to_the_right_on_the_far_half_of_the_road() -> None:
+    ways, grid = crossing(painted=-1), street()
+    people = going_over(ways)
+    reactions = react(people, grid)
+    rows, sides, looks = reactions.model.rows, [], []
+    for _ in range(400):
+        run(people, reactions, seen([]), 1, grid, ways)
+        if rows.where[0] == ON_ROAD:
+            sides.append(float(rows.near_side[0]))
+            looks.append(float(rows.gaze_rad[0]) if rows.looking[0] else 0.0)
+    far = sides.index(1.0)
+    assert 0.3 * len(sides) < far < 0.6 * len(sides)
+    assert set(sides[:far]) == {-1.0}
+    assert set(sides[far:]) == {1.0}
+    assert min(looks[far:]) == 0.0
+    assert max(looks[far:]) > 0.8  # the right is positive
 
 
 def test_a_crowd_refuses_an_unknown_model() -> None:

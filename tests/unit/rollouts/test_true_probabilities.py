@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ import pytest
 from street_episode import PERSON, PERSON_X_M, write_street
 from typer.testing import CliRunner
 
+from jaywalk.actors.reactive.model import ReactionModel
 from jaywalk.actors.reactive.traits import ATTENTIVE, GLANCING, OBLIVIOUS, PHONE
 from jaywalk.cli.main import app
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.record import open as open_record
 from jaywalk.rollouts.people.continuing import Follower, go_on
-from jaywalk.rollouts.people.recorded import read_reacting_people
+from jaywalk.rollouts.people.recorded import _vehicle_numbers, read_reacting_people
 from jaywalk.rollouts.people.truth import TruthRequest, noise_keys, true_probabilities
 from jaywalk.rollouts.people.truth_scores import score_against_truth
 
@@ -99,6 +101,44 @@ def test_the_model_follows_the_record_with_its_own_noise(tmp_path: Path) -> None
     assert np.array_equal(both[:, 0], both[:, 1])
     # A copy leaves the follower alone, so that going on twice gives the same.
     assert np.array_equal(go_on(follower, key, 30).place_m, both)
+
+
+def test_vehicles_have_the_numbers_of_the_run() -> None:
+    """The ego has 1, the background 101 and more, whatever their ids at the server were."""
+    roles = ["hero", "background", "scenario", "background", ""]
+    bodies = pl.DataFrame({"server_id": [90, 71, 64, 80, 12], "role_name": roles})
+    present = np.ones((5, 4), np.bool_)
+    present[1, :2] = False  # comes later, although its id is lower
+    tracks: Any = SimpleNamespace(bodies=bodies, present=present)
+    numbers = _vehicle_numbers(tracks, np.array([0, 1, 2, 3]))
+    assert numbers.tolist() == [1, 102, 50_001, 101]
+
+
+def test_people_who_begin_later_look_around_until_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = read_reacting_people(open_record(street(tmp_path, attention=ATTENTIVE)))
+    assert people.plans[0] is not None
+    people.watched_m[:] = PERSON_X_M, 0.0
+    object.__setattr__(people, "plans", (people.plans[0]._replace(begins=120),))
+    rows: list[Any] = []
+    fork = ReactionModel.fork
+
+    def kept(self: ReactionModel, keys: Any) -> Any:
+        forked = fork(self, keys)
+        rows.append(forked[1])
+        return forked
+
+    monkeypatch.setattr(ReactionModel, "fork", kept)
+    follower = Follower.of(people)
+    for _ in range(20):
+        follower.step()
+    follower.model.rows.until_s[:] = 1.0  # the present look ends
+    go_on(follower, noise_keys(1, "one", 0, 16), 101)
+    assert not rows[0].stays.any()
+    # The approach begins with the looks so far, also those of the rollout.
+    assert (rows[0].looks_from > follower.model.rows.looks).any()
+    assert (rows[0].looks_from >= rows[0].looks - 1).all()
 
 
 def test_scripted_runs_and_old_records_are_refused(tmp_path: Path) -> None:

@@ -103,11 +103,11 @@ def test_wrong_shapes_are_named(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "there is no such file" in refusal(tmp_path / "absent.py")
+    assert "that file does not exist" in refusal(tmp_path / "absent.py")
     assert "cannot be loaded" in refusal("no_such_module:People")
     assert "no class 'People' with the methods reset and act" in refusal("json:People")
     assert "expected ws://HOST:PORT" in refusal("ws://nowhere")
-    assert "nobody in the suite" in refusal("json:People", suite="smoke")
+    assert "has no posed people" in refusal("json:People", suite="smoke")
 
 
 def test_addresses_are_tried_before_the_run(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class CrowdReactions:
     """Reactions of a crowd.
 
     Attributes:
-        model: Decisions; one row a person.
+        model: Decisions; one row per person.
     """
 
     model: ReactionModel
@@ -128,7 +128,7 @@ class CrowdReactions:
             delta_s,
         )
         moves = (seen.vehicles[:, 6:8] ** 2).sum(axis=1) >= _MOVING_MPS**2
-        # Standing vehicles and props of a scenario are walked around, but nobody remembers them and
+        # Standing vehicles and props of a scenario are walked around, but not remembered, and
         # they hide nothing: the other half of a pair does not have them.
         own = numbers.numbers < FIRST_OTHER
         kept, hides = moves[numbers.order] | own, ~moves[numbers.order] & own
@@ -151,6 +151,7 @@ class CrowdReactions:
         """Forget the last crossing and find the road on a person's new path."""
         rows = self.model.rows
         rows.waited_s[row], rows.evidence[row], rows.looked[row] = 0.0, 0.0, False
+        rows.looks_from[row] = rows.looks[row]
         measure_road(people, row, grid, self._road_m[row])
 
     def recorded(self, ids: Sequence[int]) -> dict[str, Any]:

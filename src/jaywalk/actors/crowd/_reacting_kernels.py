@@ -58,10 +58,12 @@ _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far befo
 _JUDGED_M: Final = 3.0  # from here on the gap is judged for the way across the road
 _KERB_M: Final = 0.7  # from the waiting place to the kerb, where the path does not show it
 _STEPPED_ON_M: Final = 0.15  # beyond the kerb a person is on the road
-_EDGE_M: Final = 0.2  # who waits nearer to the road steps back ...
+_EDGE_M: Final = 0.2  # people who wait nearer to the road step back ...
 _BACK_MPS: Final = 0.5
+_TWO_LANES_M: Final = 5.0  # wider roads have lanes in both directions
+_BORDER_M: Final = 0.7  # people look to the far half of the road this far before its middle
 _SAMPLE_M: Final = 0.1
-_BODIES_M: Final = 0.45  # nobody walks nearer to the middle of somebody ahead
+_BODIES_M: Final = 0.45  # smallest distance from the centre of a person ahead
 _HOLD_MPS2: Final = 3.0
 _STUCK_S: Final = 4.0
 _SLOW_MPS: Final = 0.1
@@ -156,10 +158,13 @@ def _find_way(
     enter, leave = road[i, 0], road[i, 1]
     rows.painted[i] = ref >= 0 and crossings.crosswalk[ref] >= 0
     rows.where[i], rows.left_m[i] = OFF_ROAD, 4.0
+    rows.lane[i], rows.near_side[i] = 0, -1.0
     if people.cross_from[i] < np.inf and along < leave:
         rows.left_m[i] = leave - max(along, enter)
         if along >= enter + _STEPPED_ON_M:
             rows.where[i], rows.kerb_m[i], rows.onto_m[i] = ON_ROAD, 0.0, along - enter
+            if leave - enter > _TWO_LANES_M and along >= 0.5 * (enter + leave) - _BORDER_M:
+                rows.lane[i], rows.near_side[i] = 1, 1.0  # where traffic comes from the right
         elif enter - along < _NEAR_ROAD_M:
             rows.where[i], rows.kerb_m[i] = AT_KERB, enter - along
     elif underfoot(grid, people.x[i], people.y[i]) == ROAD:
@@ -226,7 +231,7 @@ def _evade(people: CrowdRows, rows: Reactions, i: int, delta_s: float) -> None:
 
 @kernel
 def _hold_back(people: CrowdRows, seen: CrowdSurroundings, i: int, delta_s: float) -> None:
-    """Brake before somebody who is right ahead, for example because they have just turned."""
+    """Brake behind a person right ahead, for example one who has just turned."""
     cos, sin = math.cos(people.heading[i]), math.sin(people.heading[i])
     most = people.pace[i]
     for j in range(len(people.x) + len(seen.other_people)):
@@ -319,7 +324,7 @@ def _count_blocked(
     if (stands or rows.where[i] == AT_KERB) and rows.wanted[i] < 0.5 * rows.free[i]:
         return
     if speed < _SLOW_MPS:
-        # Who lets a vehicle pass is in no hurry to find another way.
+        # People who let a vehicle pass are not in a hurry to find another way.
         people.blocked[i] += (0.3 if rows.decision[i] == YIELDS else 1.0) * delta_s
     elif rows.share[i] < 1.0:
         people.blocked[i] += 0.3 * delta_s

@@ -252,7 +252,7 @@ class Crowd:
         return self._memories[self.ids.index(actor_id)].crossed
 
     def reactions(self) -> dict[str, Any]:
-        """What the people perceive and decide now, for the record; empty: nobody reacts."""
+        """Perceptions and decisions now, for the record; empty if people do not react."""
         return {} if self._reactions is None else self._reactions.recorded(self.ids)
 
     def destroy(self) -> None:

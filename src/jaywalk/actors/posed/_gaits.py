@@ -24,9 +24,9 @@ _SLOWEST_MPS: Final = 0.5
 _ORDINARY_MPS: Final = 1.2  # of clips without a measured speed
 _NEAR_FAR_M: Final = 0.04  # a clip turns back when it leaves its farthest point by this much
 _LEAD_IN_S: Final = 0.1
-_LEAST_BACK_M: Final = 0.4  # a clip that leads back less is no step back
+_LEAST_BACK_M: Final = 0.4  # clips that lead back less are not used as steps back
 _MOST_BACK_M: Final = 1.3
-_SAME_FACING_RAD: Final = 0.6  # who turns round does not step back
+_SAME_FACING_RAD: Final = 0.6  # clips that turn further are not used as steps back
 _RIGS: Final = {False: "man", True: "boy"}
 _LEAN_S: Final = 0.3  # a start begins this long before the first lift of a foot
 _LIFT_MPS: Final = 0.25
@@ -90,7 +90,7 @@ class Gaits:
         return max(self.speeds_mps.get(clip, _ORDINARY_MPS), _SLOWEST_MPS)
 
     def fast_clip(self, child: bool, speed_mps: float) -> str:
-        """Clip of somebody who hurries or runs, of about this speed; "" if there is none."""
+        """Clip of hurrying or running at about this speed; "" if there is none."""
         names = [name for name, of_child in self.fast.items() if of_child == child]
         names = names or list(self.fast)
         return min(names, key=lambda n: (abs(self.speeds_mps[n] - speed_mps), n), default="")

@@ -39,7 +39,7 @@ _PLACES: Final = {  # ahead and aside of the leader, by size
     3: ((0.0, 0.0), (-0.6, _ABREAST_M), (-0.6, -_ABREAST_M)),
     4: ((0.0, 0.0), (0.0, _ABREAST_M), (-1.0, 0.0), (-1.0, _ABREAST_M)),
 }
-_NEAR_M: Final = 0.6  # children stay this near to somebody of their group
+_NEAR_M: Final = 0.6  # children stay this near to a member of their group
 _NEAR_PLACES: Final = {  # the same of children
     2: ((0.0, 0.0), (0.0, _NEAR_M)),
     3: ((0.0, 0.0), (-0.3, 0.5), (-0.3, -0.5)),
@@ -56,7 +56,7 @@ class Company:
         placed: Roles and places; members of a group have a place beside their leader's.
         start_m: (n, 2) places at the beginning.
         approach_m: (n,) length of the walk to the kerb.
-        leader: (n,) number of the leader; -1: nobody.
+        leader: (n,) number of the leader; -1 if alone.
         ahead_m: (n,) place in the group, in the direction of the way.
         aside_m: (n,) the same, to the right.
     """

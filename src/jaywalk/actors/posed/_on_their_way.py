@@ -1,4 +1,4 @@
-"""What reacting people know of their own way: the road ahead, the lights, the ego and the group."""
+"""Context of reacting people: the road ahead, the lights, the ego and the group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jaywalk.core.seeds import stream
 _MEETING_S: Final = (-1.0, 6.0)  # the ego arrives this much later than the person
 _SLOWEST_EGO_MPS: Final = 3.0
 OVER_M: Final = 4.0  # from the kerb to the way of the ego
-_RETIMED: Final = (0.85, 1.15)  # factor on the speed of somebody who is early or late ...
+_RETIMED: Final = (0.85, 1.15)  # factor on the speed of people who are early or late ...
 _RETIMED_UNTIL_S: Final = 3.0  # ... until this long before the road
 _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far before it
 _STEPPED_ON_M: Final = 0.4  # beyond the measured kerb a person is on the road
@@ -45,7 +45,7 @@ class PeopleOnTheirWay(Activities):
     """Activities of people whose ways are known to a model of reactions.
 
     Attributes:
-        model: Decisions; one row a person.
+        model: Decisions; one row per person.
         company: Starting places and groups.
         lights: Traffic lights.
         route_m: (p, 2) route of the ego.

@@ -224,7 +224,7 @@ class ReactiveActivities(PeopleWithMoves):
         if rows.decision[k] == EVADES:
             self._evade(person)
             return
-        # No gait is slower than half its clip: who is about to wait at the kerb stops earlier.
+        # No gait is slower than half its clip: people who are about to wait stop earlier.
         waits = rows.where[k] == AT_KERB and rows.kerb_m[k] < _KERB_M
         waits = waits and rows.decision[k] != COMMITTED
         if speed < (_PACES[0] if waits else _STOP_SHARE) * clip:
@@ -246,7 +246,7 @@ class ReactiveActivities(PeopleWithMoves):
     def _changes_gait(
         self, person: PersonState, walk: PathWalk, playing: str, speed_mps: float
     ) -> bool:
-        """Join a run if the walk is too slow, and the walk again when there is no more hurry."""
+        """Run if the walk is too slow, and walk again when the hurry is over."""
         row = self.posed.row_of(person.placed.actor_id)
         if self.posed.players.rows.since_s[row] < _JOIN_S:
             return False

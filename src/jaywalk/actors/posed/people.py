@@ -232,7 +232,7 @@ class HabitPeople:
         return self.posed.phases()
 
     def reactions(self) -> dict[str, Any]:
-        """What reacting people perceive and decide now, for the record; empty: nobody reacts."""
+        """Perceptions and decisions now, for the record; empty if people do not react."""
         activities = self._activities
         return activities.reactions() if isinstance(activities, ReactiveActivities) else {}
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from jaywalk.actors.reactive._deciding import BODY_M, MOVING_MPS, wish_of
+from jaywalk.actors.reactive._deciding import BODY_M, MOVING_MPS, desired_direction
 from jaywalk.actors.reactive.traits import (
     AT_KERB,
     HURRIES,
@@ -71,7 +71,7 @@ def choose(
         things = 0 if people.keeps_path[i] else _things_near(people, i, thing, box)
         if cars == 0 and count == 0 and people.keeps_path[i]:
             continue
-        ux, uy = wish_of(people, i)
+        ux, uy = desired_direction(people, i)
         _search(
             people,
             traits,
@@ -202,7 +202,7 @@ def _search(
             if _LEVELS[level] > 1.0 and level < _RUNS and v > fastest:
                 continue
             ux, uy = v * cos, v * sin
-            # Whoever stands still meets no wall.
+            # People who stand still do not run into walls.
             cost = base if level != _STANDS else settings.turn_cost * abs(turn)
             cost += settings.slow_cost * abs(v - wanted) / max(free, 0.1)
             cost += settings.change_cost * math.hypot(ux - people.vx[i], uy - people.vy[i])

@@ -47,9 +47,9 @@ _LARGE_M: Final = 3.2  # half length of a large vehicle
 _EYE_CONTACT_MPS: Final = 3.0
 _EYE_CONTACT_M: Final = 12.0
 _SOON_S: Final = 12.0  # later vehicles do not matter
-_IMMINENT_S: Final = 1.0  # nobody follows a leader before a vehicle that comes sooner
-_BACK_WITHIN_S: Final = 4.0  # nobody steps back for a later vehicle
-_TOO_NEAR_M: Final = 1.0  # who stands nearer to the way of a vehicle steps back
+_IMMINENT_S: Final = 1.0  # people do not follow a leader before a vehicle that comes sooner
+_BACK_WITHIN_S: Final = 4.0  # people do not step back for later vehicles
+_TOO_NEAR_M: Final = 1.0  # people nearer to the path of a vehicle step back
 
 
 @kernel
@@ -136,7 +136,7 @@ def _judge(
 
     The gap and its vehicle are written to the person's row.
     """
-    ux, uy = wish_of(people, i)
+    ux, uy = desired_direction(people, i)
     best, near, blocked = math.inf, math.inf, False
     people.gap_s[i], people.gap_id[i] = math.inf, 0
     for m in range(MEMORY):
@@ -292,7 +292,8 @@ def _worth(
 
 
 @kernel
-def wish_of(people: Reactions, i: int) -> tuple[float, float]:
+def desired_direction(people: Reactions, i: int) -> tuple[float, float]:
+    """Unit vector from a person to the next point of the path."""
     dx, dy = people.aim_x[i] - people.x[i], people.aim_y[i] - people.y[i]
     size = max(math.hypot(dx, dy), 1e-6)
     return dx / size, dy / size
@@ -303,7 +304,7 @@ def _order(
     people: Reactions, traits: Traits, settings: ReactionSettings, i: int, way: FloatArray
 ) -> None:
     """Go before or after each vehicle that crosses the way, and set the wanted speed."""
-    ux, uy = wish_of(people, i)
+    ux, uy = desired_direction(people, i)
     free = people.free[i]
     slowest, fastest = math.inf, 0.0
     wants = settings.crosswalk_advantage_s if people.painted[i] else settings.road_advantage_s

@@ -22,7 +22,7 @@ from jaywalk.actors.reactive.traits import (
 from jaywalk.core.kernels import kernel
 
 _FOLLOWS, _DELAY, _STRANGER = 21, 22, 23  # purposes of random numbers
-_STRANGER_M: Final = 3.0  # nobody follows a stranger who is farther away
+_STRANGER_M: Final = 3.0  # people do not follow strangers who are farther away
 _JOINS_FOR_S: Final = 1.5  # people who cannot follow within this time decide alone again
 
 

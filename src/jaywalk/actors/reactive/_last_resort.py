@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from jaywalk.actors.reactive._deciding import BODY_M, wish_of
+from jaywalk.actors.reactive._deciding import BODY_M, desired_direction
 from jaywalk.actors.reactive.traits import (
     COMMITTED,
     EVADES,
@@ -43,7 +43,7 @@ def last_resort(
         if people.stays[i]:
             people.speed[i], people.course[i] = 0.0, people.yaw[i]
             continue
-        ux, uy = wish_of(people, i)
+        ux, uy = desired_direction(people, i)
         people.speed[i] = people.wanted[i] * people.share[i]
         people.course[i] = math.atan2(uy, ux) + people.turn[i]
         if people.decision[i] == STEPS_BACK:
@@ -120,7 +120,7 @@ def _enters(
             along = reach_m * step / 4.0
             px, py = people.x[i] + along * dx, people.y[i] + along * dy
             if box_distance(px, py, cx, cy, car[2], car[3], car[4], car[5]) < BODY_M:
-                # Somebody who is in its way already must go on, not stop.
+                # People who are in its path already must go on, not stop.
                 ahead = (people.x[i] - x) * car[2] + (people.y[i] - y) * car[3]
                 aside = (people.y[i] - y) * car[2] - (people.x[i] - x) * car[3]
                 return not (ahead > car[4] and abs(aside) < car[5] + BODY_M)

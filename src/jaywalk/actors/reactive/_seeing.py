@@ -25,8 +25,8 @@ from jaywalk.town.walkways import WalkGrid, solid_gap
 
 # Purposes of random numbers.
 _LOOK, _PAUSE, _NOTICE = 1, 2, 3
-_MOVING_MPS: Final = 0.3
-_CREEPING_MPS: Final = 1.0  # a driver who has stood and now creeps still gives way
+MOVING_MPS: Final = 0.3
+CREEPING_MPS: Final = 1.0  # a driver who has stood and now creeps still gives way
 _SIGHT_S: Final = 0.2  # between two tests of what is visible, staggered by person
 _STRIDE_M: Final = 0.35  # of the ray; two samples in a row inside a solid object block it
 _BESIDE_M: Final = 8.0  # a vehicle this near is noticed anywhere in the field of view
@@ -86,7 +86,7 @@ def notice(
 ) -> None:
     """Update what some people remember of the vehicles, and whether one startles them.
 
-    Their gazes are moved by somebody else.
+    It does not move their gazes.
     """
     every = max(round(_SIGHT_S / delta_s), 1)
     for i in range(len(people.x)):
@@ -151,7 +151,7 @@ def _move_gaze(
         near = people.kerb_m[i] / speed <= traits.first_look_s[i]
         begins = begins or where != AT_KERB or near
     if where == ON_ROAD and people.lane[i] > people.looked_lane[i]:
-        # Another lane begins: everybody who is not busy looks to where its traffic comes from.
+        # Another lane begins: people without a phone look to where its traffic comes from.
         begins = begins or (not people.looking[i] and traits.attention[i] != PHONE)
     people.looked_lane[i] = people.lane[i] if where == ON_ROAD else 0
     if begins:
@@ -186,7 +186,7 @@ def _point_gaze(people: Reactions, i: int, time_s: float) -> None:
         dx, dy = x - people.x[i], y - people.y[i]
         away = math.hypot(dx, dy)
         closing = -(dx * people.memory[i, m, 6] + dy * people.memory[i, m, 7]) / max(away, 0.1)
-        if v < _MOVING_MPS or closing <= 0.0:
+        if v < MOVING_MPS or closing <= 0.0:
             continue
         bearing = math.atan2(dy, dx)
         beside = nearest_turn(bearing - wish) * side >= 0.0
@@ -272,9 +272,9 @@ def _remember(people: Reactions, i: int, car: FloatArray, number: int, time_s: f
             if dx * dx + dy * dy > farthest:
                 farthest, slot = dx * dx + dy * dy, m
         people.order[i, slot], people.stood_s[i, slot] = 0, 0.0
-    elif math.hypot(car[6], car[7]) < _MOVING_MPS:
+    elif math.hypot(car[6], car[7]) < MOVING_MPS:
         people.stood_s[i, slot] += time_s - people.memory_s[i, slot]
-    elif math.hypot(car[6], car[7]) > _CREEPING_MPS:
+    elif math.hypot(car[6], car[7]) > CREEPING_MPS:
         people.stood_s[i, slot] = 0.0
     people.memory_id[i, slot] = number
     people.memory_s[i, slot] = time_s
@@ -369,7 +369,7 @@ def perceived(
     speed, distance = people.error[i, m, 0], people.error[i, m, 1]
     x, y = out[0] + age_s * out[6], out[1] + age_s * out[7]
     near = max(math.hypot(x - people.x[i], y - people.y[i]) - out[4] - 1.0, 0.0)
-    # Nobody misjudges the place of a vehicle that is within reach.
+    # The place of a vehicle within reach is not misjudged.
     distance = 1.0 + (distance - 1.0) * min(near / 8.0, 1.0)
     out[0] = people.x[i] + distance * (x - people.x[i])
     out[1] = people.y[i] + distance * (y - people.y[i])

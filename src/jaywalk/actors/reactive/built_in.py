@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from jaywalk.actors.reactive._reacting import respond
-from jaywalk.actors.reactive._seeing import look_about
+from jaywalk.actors.reactive._seeing import CREEPING_MPS, MOVING_MPS, look_about
 from jaywalk.actors.reactive.model import ReactionModel
 from jaywalk.actors.reactive.traits import (
     PHONE,
     AttentionShares,
+    Reactions,
     ReactionSettings,
     Traits,
     draw_traits,
@@ -21,7 +22,10 @@ from jaywalk_agent.people import ACT_S, LOOKS_AT_PHONE, NO_GESTURE
 
 
 class BuiltInPeople(ReactionModel):
-    """Our own model as a policy: perception comes from the view, all decisions are its own."""
+    """Our own model as a policy: it perceives what the view holds, and decides by itself.
+
+    A view does not tell lanes or attempts to cross, so that people look to the left on the road.
+    """
 
     def __init__(
         self,
@@ -31,7 +35,7 @@ class BuiltInPeople(ReactionModel):
         shift_s: float = 0.0,
         delta_s: float = ACT_S,
     ) -> None:
-        """Take what a model takes.
+        """Make a model without people.
 
         Args:
             key: Key of the noise.
@@ -40,8 +44,8 @@ class BuiltInPeople(ReactionModel):
             shift_s: Shift of all critical gaps.
             delta_s: Time between two calls of ``act``.
         """
-        nobody = draw_traits(0, np.zeros(0, np.bool_), AttentionShares())
-        super().__init__(key, nobody, grid, delta_s, settings or ReactionSettings(), shift_s)
+        no_people = draw_traits(0, np.zeros(0, np.bool_), AttentionShares())
+        super().__init__(key, no_people, grid, delta_s, settings or ReactionSettings(), shift_s)
 
     def reset(self, who: PersonTraits, goal_m: FloatArray, rng: np.random.Generator) -> None:
         """Begin an episode with other people; the noise comes from the key."""
@@ -91,6 +95,7 @@ class BuiltInPeople(ReactionModel):
             seen.vehicle_seen_s - rows.memory_s > self.settings.forget_s
         )
         rows.order[other] = 0
+        _count_standing(rows, seen, other)
         rows.x[:], rows.y[:] = seen.position_m.T
         rows.vx[:], rows.vy[:] = seen.velocity_mps.T
         rows.aim_x[:], rows.aim_y[:] = seen.aim_m.T
@@ -104,6 +109,18 @@ class BuiltInPeople(ReactionModel):
         rows.memory[:, :, 2:4] = seen.vehicle_heading
         rows.memory[:, :, 4:6] = seen.vehicle_half_m
         rows.memory[:, :, 8], rows.memory[:, :, 9] = seen.vehicle_radps, seen.vehicle_mps2
+
+
+def _count_standing(rows: Reactions, seen: PersonView, other: BoolArray) -> None:
+    """Update for how long each vehicle has been seen to stand, as the kernel does.
+
+    ``other`` marks vehicles that are new in their columns.
+    """
+    speed = np.hypot(seen.vehicle_mps[:, :, 0], seen.vehicle_mps[:, :, 1])
+    stands = ~other & (speed < MOVING_MPS)
+    rows.stood_s[stands] += (seen.vehicle_seen_s - rows.memory_s)[stands]
+    moves = (speed > CREEPING_MPS) & (seen.vehicle_seen_s > rows.memory_s)
+    rows.stood_s[other | moves] = 0.0
 
 
 def _distinct(values: FloatArray, wanted: BoolArray, count: IntArray) -> FloatArray:

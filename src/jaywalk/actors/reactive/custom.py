@@ -46,8 +46,8 @@ class ServedPeople:
             self._link = RemotePeople(address, wait_s=wait_s)
         except NoListener as problem:
             raise AgentUnreachableError(
-                f"No people to be reached: {problem}. Start them (python -m jaywalk_agent people "
-                "FILE --port PORT), then run the same command again."
+                f"No people model can be reached: {problem}. Start one (python -m jaywalk_agent "
+                "people FILE --port PORT), then run the same command again."
             ) from problem
         self._lost = False
 
@@ -108,7 +108,7 @@ def load_policy(name: str) -> PersonPolicy:
     """Return a new policy from a Python file, ``module:Class`` or an address.
 
     Raises:
-        UsageError: There is no such policy, or it cannot be imported or created.
+        UsageError: The policy does not exist, or cannot be imported or created.
         AgentUnreachableError: No program listens at the address.
     """
     if "://" in name:
@@ -160,7 +160,7 @@ def _address(name: str) -> str:
 
 def _from_file(path: Path) -> type[PersonPolicy]:
     if not path.is_file():
-        raise UsageError(f"--people-model is '{path}', and there is no such file.")
+        raise UsageError(f"--people-model is '{path}', but that file does not exist.")
     try:
         module = import_file(path)
     except (Exception, SystemExit) as problem:

@@ -1,7 +1,7 @@
 """Reacting people: one model for posed people and for the ambient crowd.
 
-The model runs on arrays, one row a person. On every tick it moves gazes, remembers the vehicles
-that people see, decides, and chooses a wanted velocity; the caller moves the people.
+The model runs on arrays with one row per person. On every tick it moves gazes, remembers the
+vehicles that people see, decides, and chooses a wanted velocity; the caller moves the people.
 
     see -> decide -> choose a velocity -> last resort
 

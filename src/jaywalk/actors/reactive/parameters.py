@@ -51,7 +51,7 @@ def settings_of(base: str, values: dict[str, float]) -> ReactionSettings:
     """Return a preset with some of its values replaced.
 
     Raises:
-        DataError: The preset or a value does not exist, or a value is no finite number.
+        DataError: The preset or a value does not exist, or a value is not a finite number.
     """
     if base not in PRESETS:
         raise DataError(f"There is no preset '{base}'; expected one of {', '.join(PRESETS)}.")

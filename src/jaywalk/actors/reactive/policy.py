@@ -1,7 +1,7 @@
 """People whose decisions come from a policy of the user.
 
 The contract (``PersonPolicy``, ``PersonView``, ``PersonAct``) is that of ``jaywalk_agent``, so that
-a policy may also run in a process of its own. Perception stays in the world: a policy knows of a
+a policy may also run in another process. Perception stays in the world: a policy knows of a
 vehicle only what the person has seen.
 """
 
@@ -47,12 +47,12 @@ from jaywalk_agent.people import (
 )
 
 _STANDS_MPS: Final = 0.3  # slower wishes are a stop
-_RUN_MPS: Final = 4.0  # nobody runs faster
+_RUN_MPS: Final = 4.0  # fastest run
 _NECK_RAD: Final = np.deg2rad(110.0)
 _TURN_RAD: Final = 1.2  # largest angle between way and course, as for our own model
 _BACK_RAD: Final = 2.0  # courses farther from the way lead back
-_DECIDES_M: Final = 1.5  # who walks on this near to the road is about to step onto it
-_WAITS_M: Final = 5.0  # who stands this near to the road waits
+_DECIDES_M: Final = 1.5  # people who walk on this near to the road are about to step onto it
+_WAITS_M: Final = 5.0  # people who stand this near to the road wait
 _ON_VEHICLE_RAD: Final = 0.15  # a gaze this near to a vehicle is a look at it
 
 
@@ -65,7 +65,8 @@ class PolicyModel(ReactionModel):
         name: The policy as the user wrote it, for messages.
         goal_m: (n, 2) goals of the people.
         seed: Seed of the episode.
-        own: Rows of the people who follow the policy; the others follow our own model.
+        own: Rows of the people who follow the policy while they move. All other people follow our
+            own model, and so do these people while they stay where they are.
         limit: Makes a context that ends calls of the policy that take too long.
     """
 
@@ -81,7 +82,6 @@ class PolicyModel(ReactionModel):
     _startled: BoolArray = field(init=False)
     _stood_s: FloatArray = field(init=False)
     _closed: bool = field(default=False, init=False)
-    _numbers: dict[int, int] = field(default_factory=dict, init=False)  # by actor id, from 1 on
 
     def __post_init__(self) -> None:
         ReactionModel.__post_init__(self)
@@ -104,8 +104,8 @@ class PolicyModel(ReactionModel):
         seed: int,
         own: BoolArray,
     ) -> PolicyModel:
-        """Return a model for the same people as one that has not begun yet."""
-        return cls(
+        """Return a model for the same people, in the state of one that has not begun yet."""
+        made = cls(
             key=model.key,
             traits=model.traits,
             grid=model.grid,
@@ -118,6 +118,9 @@ class PolicyModel(ReactionModel):
             seed=seed,
             own=own,
         )
+        for column, given in zip(made.rows, model.rows, strict=True):
+            column[:] = given
+        return made
 
     def step(
         self,
@@ -137,16 +140,15 @@ class PolicyModel(ReactionModel):
         if tick == 0:
             rng = stream(self.seed, "people policy")
             self._asked(lambda: self.policy.reset(self._who, self.goal_m.copy(), rng), "reset()")
-        mine = rows.active & self.own
+        asks = tick % max(round(ACT_S / self.delta_s), 1) == 0
+        mine = rows.active & self.own & ~rows.stays
+        # Until the policy has been asked about people who have just set off, they follow our model.
+        led = mine if asks else mine & self._answered
         car = self._cars.update(ids, vehicle)
-        # The server's ids depend on earlier episodes, and noise and policies see these numbers.
-        ids = self._numbered(ids)
-        if self.own.all():
-            self._tick += 1
-        else:
-            rows.active[self.own] = False
-            self.react(ids, car, blocker, other, thing)
-            rows.active[mine] = True
+        rows.stepped_tick[led & (rows.where == ON_ROAD) & ~self._was_on_road] = tick
+        rows.active[led] = False
+        self.react(ids, car, blocker, other, thing)
+        rows.active[led] = True
         notice(
             self.key,
             tick,
@@ -155,7 +157,7 @@ class PolicyModel(ReactionModel):
             rows,
             self.traits,
             self.settings,
-            self.own,
+            led,
             self._startled,
             car,
             ids,
@@ -165,25 +167,16 @@ class PolicyModel(ReactionModel):
         stands = mine & (rows.where == AT_KERB) & (np.hypot(rows.vx, rows.vy) < _STANDS_MPS)
         self._stood_s[:] = np.where(stands, self._stood_s + self.delta_s, self._stood_s)
         self._stood_s[rows.where != AT_KERB] = 0.0
-        if tick % max(round(ACT_S / self.delta_s), 1) == 0 and mine.any():
+        if asks:
+            self._answered = mine
+        if asks and mine.any():
             seen = self._view(time_s, mine, other, blocker if thing is None else thing)
             self._act = self._asked(
                 lambda: checked_act(self.policy.act(seen), len(mine)), f"act() at {time_s:g} s"
             )
-            self._startled[:], self._answered = False, mine
+            self._startled[:] = False
         if self._act is not None:
             self._carry_out(self._act, mine & self._answered)
-
-    def recorded(self, ids: IntArray, gaze_rad: FloatArray | None = None) -> dict[str, Any]:
-        """Return perception and decisions with the server's ids of vehicles."""
-        parts = ReactionModel.recorded(self, ids, gaze_rad)
-        actors = np.array([0, *self._numbers], np.int64)
-        return parts | {name: actors[parts[name]] for name in ("gaze_id", "perceived_id")}
-
-    def _numbered(self, ids: IntArray) -> IntArray:
-        """Return numbers of vehicles, in the order in which they first appear."""
-        numbers = self._numbers
-        return np.array([numbers.setdefault(k, len(numbers) + 1) for k in ids.tolist()], np.int64)
 
     def close(self) -> None:
         """Close the policy, if it can be closed; later calls do nothing."""

@@ -125,13 +125,13 @@ class ReactionSettings(NamedTuple):
     follows_share: float = 0.8  # of the members who go with the leader
     follows_after_s: float = 0.4  # median delay, with a deviation of its logarithm
     follows_sigma: float = 0.5
-    strangers_share: float = 0.25  # of people who follow somebody else's step onto the road
+    strangers_share: float = 0.25  # of people who follow a stranger onto the road
     # Factor on pauses off the road. With passing vehicles, which draw looks, people who do not
     # cross look for about as much of their time as in JAAD, 36 %.
     calm_pause: float = 2.0
     evades_s: float = 0.6  # length of an evasion
     evades_mps: float = 2.5
-    stood_s: float = 0.5  # a driver who stands this long before somebody lets them go
+    stood_s: float = 0.5  # a driver who has stood this long lets people go first
 
 
 CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
@@ -181,8 +181,8 @@ class Reactions(NamedTuple):
     may_go: BoolArray  # the pedestrian light allows it, or there is none
     active: BoolArray  # takes part in the model
     onto_m: FloatArray  # distance walked since the road began; inf: cannot go back
-    haste: FloatArray  # factor on the free speed: to meet somebody, or to stay with the group
-    leader: IntArray  # row of the person whose decision counts; -1 or the own row: nobody
+    haste: FloatArray  # factor on the free speed: to meet the ego, or to stay with the group
+    leader: IntArray  # row of the leader of the group; -1 or the own row: none
     follow: IntArray  # ALONE, HOLDS or GOES
     goes_s: FloatArray  # time at which a member follows; inf: not yet known; -1: decides alone
     keeps_path: BoolArray  # the path itself leads around things that stand still
@@ -222,7 +222,7 @@ class Reactions(NamedTuple):
     free: FloatArray  # free speed now
     was_on_road: BoolArray
     stepped_tick: IntArray  # of the last step onto the road
-    joins_s: FloatArray  # time from which the person follows a stranger; inf: nobody
+    joins_s: FloatArray  # time from which the person follows a stranger; inf: never
     # Velocity.
     wanted: FloatArray  # speed that the decision asks for
     share: FloatArray  # of the wanted speed, as chosen to avoid others
@@ -288,7 +288,7 @@ def draw_traits(
         seed: Seed of the episode.
         children: (n,) which people are children.
         shares: Shares of the kinds of attention.
-        name: Name of the component, so that posed people and the crowd have streams of their own.
+        name: Name of the component, so that posed people and the crowd have separate streams.
         senior: Share of seniors among adults.
     """
     count = len(children)

@@ -106,7 +106,7 @@ def _at_frames(rows: pl.DataFrame | None, ticks: NDArray[np.int64]) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Person:
-    """What a record holds of one person, at every frame."""
+    """Recorded values of one person at every frame."""
 
     frames: EgoFrames
     notes: Sequence[Announcement]
@@ -143,11 +143,22 @@ class _Person:
             yield _reaction(decision, on_road=road, hesitates=slow)
 
     def _intention(self, on_road: NDArray[np.bool_]) -> FloatArray:
-        wants = self._between(("intends",), _GIVES_UP)
+        wants = self._wants()
         undecided = np.isin(self.rows[c.DECISION], (PersonDecision.WANTS, PersonDecision.WAITS))
         weak = np.abs(self.rows[c.EVIDENCE]) < UNSURE_EVIDENCE
         unsure = ~on_road & undecided & weak & self._at_kerb()
         return np.where(wants, np.where(unsure, UNSURE, YES), NO)
+
+    def _wants(self) -> NDArray[np.bool_]:
+        """Return the frames in which the person plans to cross."""
+        state = np.zeros(len(self.frames.times_s), np.bool_)
+        for note in self.notes:
+            what = note.detail.get("what")
+            if what == "intends":
+                state[self._frame_of(note.tick) :] = note.detail.get("plan") != "stay"
+            elif what in _GIVES_UP:
+                state[self._frame_of(note.tick) :] = False
+        return state
 
     def _at_kerb(self) -> NDArray[np.bool_]:
         plans = [note.detail for note in self.notes if note.detail.get("what") == "intends"]

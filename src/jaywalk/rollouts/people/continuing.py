@@ -69,7 +69,7 @@ class _Ways:
 
     @classmethod
     def of(cls, people: RecordedPeople, tick: int, rollouts: int) -> _Ways:
-        """Ways from the places of a tick; who is off their path joins it at its next corner."""
+        """Ways from the places of a tick; people off their path join it at its next corner."""
         place = people.place_m(tick)
         paths, shift = [], np.zeros(len(people.actor))
         along = np.zeros(len(people.actor))
@@ -117,7 +117,7 @@ class _Ways:
         return bearing
 
     def arrived(self, rows: Reactions) -> BoolArray:
-        """(r, p) who is at the end of the way."""
+        """Return who is at the end of the way, (r, p)."""
         done = np.ones(self.along_m.shape, np.bool_)
         for k, path in enumerate(self.paths):
             if len(path):
@@ -184,8 +184,7 @@ class Follower:
         rows.yaw[:] = people.yaw_rad(tick)
         on, stays = people.is_planning(tick), people.stays(tick)
         rows.active[:], rows.stays[:] = on | stays, stays
-        rows.where[stays], rows.kerb_m[stays] = OFF_ROAD, math.inf
-        rows.aim_x[stays], rows.aim_y[stays] = people.watched_m[stays].T
+        _let_stay(people, rows, stays)
         begins = np.array([p is not None and p.begins == tick for p in people.plans])
         rows.looks_from[begins] = rows.looks[begins]
         parts: list[Any] = [column[None] for column in rows]
@@ -196,12 +195,18 @@ class Follower:
         self.tick += 1
 
 
+def _let_stay(people: RecordedPeople, rows: Reactions, stays: BoolArray) -> None:
+    """Let people face the road before their plans begin, in rows (p,) or (r, p)."""
+    rows.where[..., stays], rows.kerb_m[..., stays] = OFF_ROAD, math.inf
+    rows.aim_x[..., stays], rows.aim_y[..., stays] = people.watched_m[stays].T
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continued:
     """People of one tick as the rollouts walk them.
 
     Attributes:
-        rolled: (p,) who walks by the model; the others are where the record has them.
+        rolled: (p,) people who walk by the model; the others are where the record has them.
         place_m: (steps, r, p, 2) places after each tick.
         decision: (steps, r, p) decisions of those who walk by the model.
     """
@@ -232,20 +237,23 @@ def go_on(
     count, rollouts = len(people.actor), len(keys)
     ways = _Ways.of(people, first, rollouts)
     now = people.is_planning(first)
-    later = np.array([p is not None and first < p.begins < first + steps for p in people.plans])
+    begins = np.array([-1 if plan is None else plan.begins for plan in people.plans])
+    later = (begins > first) & (begins < first + steps)
     bodies = _Bodies.of(people, first, rollouts)
     track = np.empty((steps, rollouts, count, 2))
     decision = np.zeros((steps, rollouts, count), np.int64)
     for step in range(steps):
         tick = first + step
-        starts = later & np.array([p is not None and p.begins == tick for p in people.plans])
+        starts = later & (begins == tick)
+        rows.looks_from[:, starts] = rows.looks[:, starts]
         now |= starts
         bodies.take_recorded(people, tick, ~now)
         on = np.tile(now, (rollouts, 1)) & ~bodies.gone
         rows.x[:], rows.y[:] = bodies.place_m[..., 0], bodies.place_m[..., 1]
         rows.vx[:], rows.vy[:] = bodies.velocity_mps[..., 0], bodies.velocity_mps[..., 1]
-        rows.yaw[:], rows.active[:] = bodies.yaw_rad, on
-        rows.stays[:] = False
+        stays = later & ~now & people.stays(tick)
+        rows.yaw[:], rows.active[:], rows.stays[:] = bodies.yaw_rad, on | stays, stays
+        _let_stay(people, rows, stays)
         bearing = ways.fill(rows, on)
         other = {body: poses[step] for body, poses in moved.items()} if moved else None
         around = people.around(tick, other)

@@ -2,7 +2,7 @@
 
 The loss compares distributions of the replay with the recorded ones: gap, smallest distance,
 slowing and deviation (Wasserstein distances, in s, m, shares and m), and the share of contacts.
-Every encounter is replayed a few times, each with a person and noise of its own, so that the fit
+Every encounter is replayed a few times, each with another person and other noise, so that the fit
 does not follow the noise. Parts of the data are held out and never seen by the optimiser.
 """
 

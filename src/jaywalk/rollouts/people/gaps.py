@@ -136,7 +136,7 @@ def _decide(
     count = len(bold_s)
     traits = draw_traits(0, np.zeros(count, np.bool_), AttentionShares(), name, senior=0.0)
     traits.attention[:], traits.group[:], traits.bold_s[:] = ATTENTIVE, -1, bold_s
-    # Nobody moves here: the choice of a velocity would only cost time.
+    # People do not move here: the choice of a velocity would only cost time.
     settings = settings._replace(horizon_s=0.0)
     key = noise_key(0, name)
     model = ReactionModel(key=key, traits=traits, grid=open_ground(), settings=settings)
@@ -211,7 +211,7 @@ class Trials:
 
 
 def _outcomes(times_s: FloatArray) -> IntArray:
-    """Class of each time at which somebody set off; NaN: not at all."""
+    """Class of each time at which a person set off; NaN: did not set off."""
     classes = np.searchsorted(SET_OFF_S, times_s, side="right")
     return np.where(np.isnan(times_s), len(SET_OFF_S) + 1, classes)
 

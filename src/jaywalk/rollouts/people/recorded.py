@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from jaywalk.actors._surroundings import VehicleNumbers
 from jaywalk.actors.reactive.traits import PRESETS, SCRIPTED, ReactionSettings, Traits
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import DataError
@@ -92,7 +93,7 @@ class RecordedPeople:
     decision: FloatArray
     evidence: FloatArray
     _vehicles: IntArray
-    _server_ids: IntArray
+    _numbers: IntArray  # of the vehicles, as the model numbered them in the run
     _tall: IntArray
     _others: IntArray
 
@@ -136,7 +137,7 @@ class RecordedPeople:
             [pose[tall][:, [X, Y, COS, SIN]], self.tracks.shape[tall][:, [HX, HY]]]
         )
         others = self._others[present[self._others]]
-        ids = self._server_ids[present[self._vehicles]]
+        ids = self._numbers[present[self._vehicles]]
         order = np.argsort(ids)
         return Around(
             ids[order],
@@ -146,13 +147,13 @@ class RecordedPeople:
         )
 
     def stays(self, tick: int) -> BoolArray:
-        """(p,) who stands before their plan begins, and looks around."""
+        """Return who stands and looks around before their plan begins, (p,)."""
         known = np.isfinite(self.watched_m[:, 0])
         later = [plan is not None and tick < plan.begins for plan in self.plans]
         return np.asarray(known & np.array(later, np.bool_))
 
     def is_planning(self, tick: int) -> BoolArray:
-        """(p,) who is on the way to cross at a tick."""
+        """Return who is on the way to cross at a tick, (p,)."""
         return np.array(
             [plan is not None and plan.begins <= tick < plan.ends for plan in self.plans]
         )
@@ -162,7 +163,7 @@ def read_reacting_people(record: Record) -> RecordedPeople:
     """Read the reacting people of a record.
 
     Raises:
-        DataError: Nobody reacts in it, or it was made before traits and plans were recorded.
+        DataError: Its people do not react, or it was made before traits and plans were recorded.
     """
     where = f"'{record.folder}'"
     model = str(record.episode.parameters.get("people_model", SCRIPTED))
@@ -206,10 +207,22 @@ def read_reacting_people(record: Record) -> RecordedPeople:
         decision=decision,
         evidence=evidence,
         _vehicles=vehicles,
-        _server_ids=tracks.bodies[c.SERVER_ID].to_numpy().astype(np.int64)[vehicles],
+        _numbers=_vehicle_numbers(tracks, vehicles),
         _tall=np.flatnonzero((kind == "prop") & tall),
         _others=walkers[~np.isin(walkers, body)],
     )
+
+
+def _vehicle_numbers(tracks: EpisodeTracks, vehicles: IntArray) -> IntArray:
+    """Return the numbers that the run gave to its vehicles; perception noise depends on them."""
+    ids = tracks.bodies[c.SERVER_ID].to_numpy().astype(np.int64)[vehicles]
+    roles = [tracks.bodies[c.ROLE_NAME][row] for row in vehicles.tolist()]
+    present = tracks.present[vehicles]
+    first = np.where(present.any(axis=1), present.argmax(axis=1), present.shape[1])
+    numbers = VehicleNumbers()
+    order = np.lexsort((ids, first)).tolist()
+    numbers.update([int(ids[k]) for k in order], [roles[k] for k in order])
+    return np.array([numbers.number_of(int(actor)) for actor in ids], np.int64)
 
 
 def _traits(roles: list[Announcement]) -> Traits:
@@ -237,7 +250,7 @@ def _clip_mps(detail: dict[str, Any]) -> float:
 
 
 def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> RecordedPlan | None:
-    """The crossing that a person plans; attempts are played as clips and are no plan to cross."""
+    """The crossing that a person plans; attempts are played as clips and do not count."""
     mine = [note for note in notes if note.actor == role.actor]
     plans = [n for n in mine if n.detail.get("what") == "intends" and "path_m" in n.detail]
     if role.detail.get("intended") != "crossing" or not plans:

@@ -2,9 +2,9 @@
 
 Every person starts five seconds before they come onto the way of the vehicle, at their recorded
 place, speed and course, with the walking speed of their track and a goal beyond the crossing. Their
-way there is an arc that begins in the recorded direction: nobody walks in a straight line, even
-without vehicles. The vehicles do not give way. All people are walked at once, each in a world of
-their own.
+way there is an arc that begins in the recorded direction, because people do not walk in straight
+lines even without vehicles. The vehicles do not give way. All people are walked at once, each in a
+separate world.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class _Arcs:
         along = (goal_m - begin_m) / size[:, None]
         across = along[:, 0] * course_m[:, 1] - along[:, 1] * course_m[:, 0]
         ahead = (along * course_m).sum(axis=1)
-        # Who stands at the start shows no direction.
+        # People who stand at the start show no direction.
         angle = np.where(np.hypot(*course_m.T) > 0.3, np.arctan2(across, ahead), 0.0)
         return cls(begin_m, along, size, np.tan(np.clip(angle, -_ARC_RAD, _ARC_RAD)))
 

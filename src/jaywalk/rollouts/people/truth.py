@@ -110,7 +110,7 @@ def true_probabilities(
     """Roll on the people of a run from all their meetings with the ego.
 
     Raises:
-        DataError: Nobody reacts in a record, or it was made by an older version.
+        DataError: The people of a record do not react, or it was made by an older version.
     """
     folders = _folders(request)
     recorded = {name: read_reacting_people(open_record(folder)) for name, folder in folders.items()}

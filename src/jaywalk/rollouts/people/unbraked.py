@@ -1,7 +1,7 @@
 """Needless braking against its counterfactual: the same people before an ego that does not brake.
 
 From the onset of a braking the people who plan to cross go on twice with the noise of the record:
-before the ego as recorded, and before one that keeps its speed along its way. If somebody who
+before the ego as recorded, and before one that keeps its speed along its way. If a person who
 wanted to cross then decides otherwise in the two, the braking was not needless.
 """
 

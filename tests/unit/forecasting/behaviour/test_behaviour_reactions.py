@@ -115,6 +115,30 @@ def test_intention_follows_the_event_and_is_unsure_with_weak_evidence(
             assert label == (0 if tick < INTENDS else 1 if tick < WEAK_UNTIL else 2)
 
 
+@pytest.mark.parametrize(
+    ("events", "until", "after"),
+    [
+        ([(0, "stay")], 0.0, 0.0),
+        ([(0, "cross")], 1.0, 1.0),
+        ([(0, "cross"), (60, "gives up"), (60, "stay")], 1.0, 0.0),
+    ],
+)
+def test_a_plan_to_stay_is_no_intention_to_cross(
+    tmp_path: Path, events: list[tuple[int, str]], until: float, after: float
+) -> None:
+    said: list[tuple[int, dict[str, Any]]] = [
+        (tick, {"what": what} if what == "gives up" else {"what": "intends", "plan": what})
+        for tick, what in events
+    ]
+    role = (0, {"what": "role", "intended": "not_crossing", "traits": {"group": -1}})
+    write_street(tmp_path, "e0", parameters=REACTING, notes=[role, *said])
+    boxes = export_runs([tmp_path]).boxes
+    at = ticks(boxes["frame"].to_numpy())
+    intention = boxes["intention_prob"].to_numpy()
+    assert (intention[at < 58] == until).all()
+    assert (intention[at > 62] == after).all()
+
+
 def test_the_first_step_is_the_event_and_the_commitment_ends_the_clip(data: BehaviourData) -> None:
     person = data.pedestrians.row(0, named=True)
     assert person["crossing"] == 1
