@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -437,6 +438,17 @@ def unmarked_intervals(text: str) -> list[str]:
     """Measured values with an interval that stand outside of generated tables and values."""
     rest = _CODE.sub("", _VALUE.sub("", _BLOCK.sub("", text)))
     return [match[0] for match in _INTERVAL.finditer(rest)]
+
+
+def unmarked_tables(text: str) -> list[str]:
+    """First lines of tables that stand outside of generated blocks."""
+    rest = _CODE.sub("", _BLOCK.sub("", text))
+    lines = ["", *rest.splitlines()]
+    return [line for above, line in pairwise(lines) if _is_row(line) and not _is_row(above)]
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
 
 
 def measurements_used(text: str) -> set[str]:

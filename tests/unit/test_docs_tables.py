@@ -220,6 +220,21 @@ def test_every_measured_interval_is_generated(page):
     assert [text for text in found if text not in PUBLISHED] == []
 
 
+REPRODUCTIONS = [page for page in PAGES if page.parent.name == "reproductions"]
+
+
+@pytest.mark.parametrize("page", REPRODUCTIONS, ids=lambda page: page.stem)
+def test_every_table_of_measured_results_is_generated(page):
+    assert docs_tables.unmarked_tables(page.read_text(encoding="utf-8")) == []
+
+
+def test_tables_by_hand_are_found():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    text = f"x\n\n{table}\ny\n\n<!-- table: habit-30 -->\n{table}<!-- /table -->\n\n  | c |\n"
+    assert docs_tables.unmarked_tables(text) == ["| a | b |", "  | c |"]
+    assert docs_tables.unmarked_tables(f"```\n{table}```\n") == []
+
+
 def test_every_measurement_is_complete_and_printed():
     folder = ROOT / "docs/measurements"
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
