@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,9 +42,9 @@ from jaywalk.metrics.safety.habit_summary import summarise_habit
 from jaywalk.metrics.spec import ordered_metrics
 from jaywalk.record.episode import ROUTE_COMPLETED
 from jaywalk.stats.clustered import clustered_wilson
+from undriven_baselines import COLUMNS, accepted_line, command_of, undriven, undriven_rows
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-EMPTY: Final = "*No baseline of this has been accepted yet.*"
 _BLOCK: Final = re.compile(r"((?<!`)<!-- table: ([\w.-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 _VALUE: Final = re.compile(
     r"((?<!`)<!-- value: ([\w-]+)\.([\w-]+) -->)(.*?)(<!-- /value -->)", re.DOTALL
@@ -309,6 +310,7 @@ _OVERVIEW: Final = (
     "in CI",
 )
 _METRICS_TABLE: Final = "metrics"
+_WAITING_TABLE: Final = "baselines-not-driven"
 TABLES: Final = {
     "habit-20": Table("habit-*-20", each(_HABIT, habit_rows)),
     "habit-30": Table("habit-*-30", each(_HABIT, habit_rows)),
@@ -326,8 +328,9 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
     """Text of a block.
 
     Args:
-        name: Of the table: one of ``TABLES``, ``metrics``, ``measurement-FILE``,
-            ``measurement-FILE.TABLE`` or ``source-FILE`` (only where a measurement comes from).
+        name: Of the table: one of ``TABLES``, ``metrics``, ``baselines-not-driven``,
+            ``measurement-FILE``, ``measurement-FILE.TABLE`` or ``source-FILE`` (only where a
+            measurement comes from).
         baselines: All of them, also those that have not been driven yet.
         measurements: Folder of measurements that are no suite runs.
     """
@@ -337,18 +340,30 @@ def render(name: str, baselines: Sequence[Baseline], measurements: Path) -> str:
         return _measurement(measurements / f"{file}.json", table if kind == "measurement" else None)
     if name == _METRICS_TABLE:
         return f"{_markdown(*metric_table())}\n"
+    if name == _WAITING_TABLE:
+        return _waiting_table(baselines, measurements)
     if name not in TABLES:
-        known = f"{', '.join(TABLES)}, {_METRICS_TABLE}, measurement-FILE[.TABLE], source-FILE"
+        ours = ", ".join([*TABLES, _METRICS_TABLE, _WAITING_TABLE])
+        known = f"{ours}, measurement-FILE[.TABLE], source-FILE"
         raise DataError(f"No table '{name}'. Known: {known}.")
     made = TABLES[name]
     named = [baseline for baseline in baselines if fnmatchcase(baseline.name, made.pattern)]
     chosen = made.pick([baseline for baseline in named if baseline.accepted is not None])
+    waiting = accepted_line(named, measurements)
     if not chosen:
-        return f"{EMPTY}\n"
-    missing = [f"`{baseline.name}`" for baseline in named if baseline.accepted is None]
-    waiting = f" Not driven yet: {', '.join(missing)}." if missing else ""
+        return f"{waiting or 'No baseline is defined for this table.'}\n"
     text = _markdown(*made.fill(chosen))
-    return f"{text}\n\n<sub>{_sources(chosen)}{waiting}</sub>\n"
+    return f"{text}\n\n<sub>{' '.join(filter(None, (_sources(chosen), waiting)))}</sub>\n"
+
+
+def _waiting_table(baselines: Sequence[Baseline], measurements: Path) -> str:
+    """Baselines without accepted content, how long they take and the command that drives them."""
+    if not undriven(baselines):
+        return "All baselines are accepted.\n"
+    table = _markdown(COLUMNS, undriven_rows(baselines, measurements))
+    accepted = len(baselines) - len(undriven(baselines))
+    counts = f"{accepted} of {len(baselines)} baselines are accepted. The others:"
+    return f"{counts}\n\n{table}\n\n```sh\n{command_of(baselines)}\n```\n"
 
 
 def _sources(chosen: Sequence[Baseline]) -> str:
@@ -437,6 +452,17 @@ def unmarked_intervals(text: str) -> list[str]:
     """Measured values with an interval that stand outside of generated tables and values."""
     rest = _CODE.sub("", _VALUE.sub("", _BLOCK.sub("", text)))
     return [match[0] for match in _INTERVAL.finditer(rest)]
+
+
+def unmarked_tables(text: str) -> list[str]:
+    """First lines of tables that stand outside of generated blocks."""
+    rest = _CODE.sub("", _BLOCK.sub("", text))
+    lines = ["", *rest.splitlines()]
+    return [line for above, line in pairwise(lines) if _is_row(line) and not _is_row(above)]
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
 
 
 def measurements_used(text: str) -> set[str]:

@@ -46,6 +46,7 @@ SMALL: dict[str, tuple[Callable[[int], Any], str]] = {
     "unused_tokens": (lambda port: attacks.unused_tokens(port, 5, 2), "5 clients"),
     "large_batches": (lambda port: attacks.large_batches(port, 2001), "2001 spawns refused"),
     "many_connections": (lambda port: attacks.many_connections(port, 500, 0.2), "500 connections"),
+    "large_camera": (attacks.large_camera, "at most 9,000,000"),
     "nested_arrays": (lambda port: attacks.nested_arrays(port, 400, 200), "b''"),
 }
 

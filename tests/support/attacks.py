@@ -109,16 +109,18 @@ class Pinger(threading.Thread):
 
     def __init__(self, server: LiveServer, timeout_s: float = PATIENCE_S) -> None:
         super().__init__(daemon=True)
+        self.server = server
         self.rpc = RpcSocket(server.port, timeout_s=timeout_s)
         self.stop = threading.Event()
-        self.ticks, self.slowest_s, self.problem = 0, 0.0, ""
+        self.ticks, self.slowest_s, self.most_cpu_s, self.problem = 0, 0.0, 0.0, ""
 
     def run(self) -> None:
         try:
             while not self.stop.is_set():
-                began = time.perf_counter()
+                began, cpu_s = time.perf_counter(), self.server.cpu_s()
                 self.rpc.call("version")
                 self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
+                self.most_cpu_s = max(self.most_cpu_s, self.server.cpu_s() - cpu_s)
                 self.ticks += 1
                 time.sleep(0.005)
         except Exception as problem:
@@ -431,12 +433,30 @@ def many_connections(port: int, count: int = 6000, hold_s: float = 1.0) -> str:
     return f"{len(held)} connections, {refused} refused"
 
 
+def large_camera(port: int, side: int = 4096, images: int = 3, timeout_s: float = 300.0) -> str:
+    """Spawn a square RGB camera, listen to it and wait for some of its images."""
+    attributes = [[f"image_size_{axis}", 1, str(side)] for axis in "xy"]
+    with RpcSocket(port, timeout_s=timeout_s) as rpc:
+        (x, y, z), rotation = rpc.call("get_map_info")[1][0]
+        description = [0, "sensor.camera.rgb", attributes]
+        try:
+            camera = rpc.call("spawn_actor", description, [[x, y, z + 2.0], rotation])
+        except RpcError as problem:
+            return f"refused: {problem}"[:600]
+        try:
+            with StreamSocket(camera[5], timeout_s) as stream:
+                sizes = [len(stream.frame()) for _ in range(images)]
+        finally:
+            rpc.call("destroy_actor", camera[0])
+    return f"{len(sizes)} images of {max(sizes)} bytes"
+
+
 # -- fuzzing ----------------------------------------------------------------------------------
 
 
 def method_names() -> list[str]:
     """Every method of the server that may be called with nonsense."""
-    from jaywalk.server.protocol import methods  # noqa: F401  (registers them)  # noqa: F401  (registers them)  # noqa: F401  (registers them)  # noqa: F401  (registers them)
+    from jaywalk.server.protocol import methods  # noqa: F401  (registers them)
     from jaywalk.server.protocol.rpc import METHODS
 
     return sorted(set(METHODS) - LEFT_OUT)
@@ -509,4 +529,5 @@ ATTACKS: Final[dict[str, Callable[[int], Any]]] = {
     "unused_tokens": unused_tokens,
     "large_batches": large_batches,
     "many_connections": many_connections,
+    "large_camera": large_camera,
 }

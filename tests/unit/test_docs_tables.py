@@ -133,7 +133,7 @@ def test_a_page_is_filled_once_and_stays(tmp_path):
     assert docs_tables.main([*root, "--check"]) == 1
     assert docs_tables.main(root) == 0
     assert "old" not in page.read_text()
-    assert docs_tables.EMPTY in page.read_text()
+    assert "No baseline is defined for this table." in page.read_text()
     assert docs_tables.main([*root, "--check"]) == 0
     write_baseline(tmp_path / "baselines/habit-expert-110.json", habit())
     assert docs_tables.main([*root, "--check"]) == 1
@@ -220,6 +220,21 @@ def test_every_measured_interval_is_generated(page):
     assert [text for text in found if text not in PUBLISHED] == []
 
 
+REPRODUCTIONS = [page for page in PAGES if page.parent.name == "reproductions"]
+
+
+@pytest.mark.parametrize("page", REPRODUCTIONS, ids=lambda page: page.stem)
+def test_every_table_of_measured_results_is_generated(page):
+    assert docs_tables.unmarked_tables(page.read_text(encoding="utf-8")) == []
+
+
+def test_tables_by_hand_are_found():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    text = f"x\n\n{table}\ny\n\n<!-- table: habit-30 -->\n{table}<!-- /table -->\n\n  | c |\n"
+    assert docs_tables.unmarked_tables(text) == ["| a | b |", "  | c |"]
+    assert docs_tables.unmarked_tables(f"```\n{table}```\n") == []
+
+
 def test_every_measurement_is_complete_and_printed():
     folder = ROOT / "docs/measurements"
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
@@ -246,8 +261,30 @@ def test_the_tables_of_intervals_follow_from_their_values():
 def test_tables_name_what_has_not_been_driven(tmp_path):
     waiting = habit("habit-bold-110").model_copy(update={"accepted": None, "episodes": {}})
     text = docs_tables.render("habit-110", [habit(), waiting], tmp_path)
-    assert "Not driven yet: `habit-bold-110`." in text
-    assert docs_tables.render("habit-110", [waiting], tmp_path) == f"{docs_tables.EMPTY}\n"
+    assert "1 of 2 baselines is accepted. Not driven yet: `habit-bold-110` (110 episodes;" in text
+    measurement(tmp_path, "habit-cost", values={"episode-s": 12.0})
+    text = docs_tables.render("habit-110", [waiting], tmp_path)
+    assert text == (
+        "None of 1 baselines are accepted. Not driven yet: `habit-bold-110` (110 episodes, an "
+        "estimated 22 min on two quiet cores; `jaywalk baseline accept NAME... --workers 2 "
+        "--reason TEXT`).\n"
+    )
+    assert "accepted" not in docs_tables.render("habit-110", [habit()], tmp_path)
+
+
+def test_definitions_without_results_are_listed_with_their_command(tmp_path):
+    measurement(tmp_path, "habit-cost", values={"episode-s": 12.0})
+    whole = habit("habit-bold-110").model_copy(update={"accepted": None, "episodes": {}})
+    run = whole.run.model_copy(update={"subset": "1-30,34", "seeds": [1, 2], "variant": "idle"})
+    part = whole.model_copy(update={"name": "habit-bold-30-idle", "run": run})
+    text = docs_tables.render("baselines-not-driven", [habit(), whole, part], tmp_path)
+    assert text.startswith("1 of 3 baselines are accepted.")
+    assert cells(text, 0)[3:] == ["110", "22"]
+    assert cells(text, 1)[1:] == ["jaywalk/habit-v2, idle", "1-30,34; 1,2", "62", "12"]
+    assert cells(text, 2)[3:] == ["172", "34"]
+    assert "accept habit-bold-110 habit-bold-30-idle --workers 2 --reason" in text
+    none = docs_tables.render("baselines-not-driven", [habit()], tmp_path)
+    assert none == "All baselines are accepted.\n"
 
 
 def test_variants_stand_below_the_same_seed_of_the_suite(tmp_path):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.core.errors import DataError
+from jaywalk.core.files import read_text
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
 from jaywalk.datasets.trajectories import Trajectories
 from jaywalk.town.raster import (
@@ -48,7 +49,7 @@ def town_map(
     """Draw the map of a town between two corners, given in right-handed metres."""
     if np.prod((high_m - low_m) / cell_m) > _MOST_CELLS:
         raise DataError(f"the map of '{name}' would have over {_MOST_CELLS:,} cells; give --cell")
-    town = town_from_opendrive(opendrive.read_text(), name)
+    town = town_from_opendrive(read_text(opendrive, "an OpenDRIVE file (.xodr)"), name)
     x0, y0 = np.floor([low_m[0], -high_m[1]]).tolist()
     x1, y1 = np.ceil([high_m[0], -low_m[1]]).tolist()
     drawn = build_raster(town.strips, town.crosswalks, cell_m, (x0, y0, x1, y1))

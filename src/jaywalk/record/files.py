@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError
-from jaywalk.core.files import sync_file
+from jaywalk.core.files import open_file, sync_file
 from jaywalk.record._schema import F32_LIST, TEXT, TableSchema
 from jaywalk.record.episode import SharedFile
 
@@ -115,7 +115,8 @@ def find_shared_file(episode_folder: Path, file: SharedFile) -> Path:
     for above in (episode_folder, *episode_folder.resolve().parents[:2]):
         path = above / FILES_FOLDER / file.name
         if path.is_file():
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            with open_file(path, "a file of a record") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
             if found != file.sha256:
                 raise DataError(
                     f"{path} has SHA-256 {found[:12]}..., expected {file.sha256[:12]}...: it was "

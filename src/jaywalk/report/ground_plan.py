@@ -15,6 +15,7 @@ from shapely.geometry.base import BaseGeometry
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import JaywalkError, PrerequisiteError
+from jaywalk.core.files import read_text
 from jaywalk.record.reader import Record
 from jaywalk.town.lanes import LaneStrip
 from jaywalk.town.markings import lane_markings, zebra_stripes
@@ -115,7 +116,7 @@ def town_of(record: Record) -> Town | None:
         return None
     file = record.episode.files["opendrive"]
     path = record.shared_file("opendrive")
-    return _town(file.sha256, record.episode.town, path.read_text(encoding="utf-8"))
+    return _town(file.sha256, record.episode.town, read_text(path, "the map of a record (.xodr)"))
 
 
 @lru_cache(maxsize=4)

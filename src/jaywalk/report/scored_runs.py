@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import read_text
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
@@ -116,8 +117,8 @@ def what_was_tested(run: ScoredRun, episode: EpisodeScore) -> dict[str, str]:
     if folder is None:
         return described
     try:
-        entries = json.loads((folder / EPISODE_FILE).read_text(encoding="utf-8"))
-    except ValueError as problem:
+        entries = json.loads(read_text(folder / EPISODE_FILE, "a record"))
+    except (ValueError, RecursionError) as problem:
         raise DataError(f"{folder / EPISODE_FILE} is cut off or edited: {problem}.") from problem
     described |= {key: str(entries.get(key, "")) for key in _SAME_TEST}
     parameters = entries.get("parameters") or {}

@@ -25,6 +25,7 @@ from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.client.snapshot import pose_rows
 from jaywalk.core.errors import DataError, InfrastructureError
+from jaywalk.core.files import read_text
 from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.metrics.realism.scene import N_FUTURE, STEP_S, Rollouts
@@ -73,7 +74,7 @@ class ClosedLoop:
     def __post_init__(self) -> None:
         self._actors = actors_before(self.recorded)
         file = self.recorded.record.shared_file("opendrive")
-        self._opendrive = file.read_text(encoding="utf-8")
+        self._opendrive = read_text(file, "the map of a record (.xodr)")
 
     def roll_out(self, n: int, report: Report = _nothing) -> Rollouts:
         """Roll out ``n`` times; ``report`` is called with the number done."""

@@ -143,7 +143,7 @@ class BaselineDriver:
         if changes.moved and baseline.run.agent_version == done.run.agent_version:
             self.say(
                 f"{baseline.name}: scores moved and the driver is still {done.run.agent_version}; "
-                "raise its version in agents/catalogue.py if the driver changed"
+                "raise the version in the decorator of its class if the driver changed"
             )
         return {"name": baseline.name, "summary": f"accepted: {changes.summary()}"}
 

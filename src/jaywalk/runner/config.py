@@ -271,8 +271,8 @@ def _codes_of_records(run_folder: Path) -> list[Code]:
     codes: list[Code] = []
     for path in sorted(run_folder.glob(f"episodes/[!.]*/{EPISODE_FILE}")):
         try:
-            code = Code.model_validate(json.loads(path.read_bytes()).get("code", {}))
-        except (OSError, ValueError, AttributeError):
+            code = Code.model_validate(json.loads(read_text(path, "a record")).get("code", {}))
+        except (DataError, ValueError, RecursionError, AttributeError):
             continue
         codes.append(code.model_copy(update={"suite": ""}))
     return distinct(codes)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.core.errors import DataError, PrerequisiteError
+from jaywalk.core.files import read_text
 from jaywalk.core.seeds import derive_seed
 from jaywalk.core.units import MPS_TO_KMH
 from jaywalk.datasets.behaviour_tables import (
@@ -90,7 +91,7 @@ class SceneContext:
 
 def read_place(opendrive: Path, name: str) -> SceneContext:
     """Read a town from its OpenDRIVE file."""
-    town = town_from_opendrive(opendrive.read_text("utf-8"), name)
+    town = town_from_opendrive(read_text(opendrive, "the map of a record (.xodr)"), name)
     corners = carla_to_right_handed(np.concatenate([s.outer_m[:, :2] for s in town.strips]))
     low, high = corners.min(axis=0) - _MARGIN_M, corners.max(axis=0) + _MARGIN_M
     middles = [np.asarray(polygon)[:, :2].mean(axis=0) for polygon in town.crosswalks]

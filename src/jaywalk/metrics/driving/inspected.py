@@ -49,10 +49,22 @@ _BENCH2DRIVE: Final = frozenset(
     | {24944, 25051}
     | {24948, 25538, 25727, 26023, 28087, 28093, 28147}
 )
+_HABIT: Final = frozenset({*range(1, 31), 34, 39, 45, 46, 77, 98, 105})
+_OTHER_ROUTES: Final = "/files"  # end of the name of a suite that drives the user's route files
+# The first that fits a suite counts. Routes are those of the suite in any version: a driver tuned
+# on a route among scripted people has seen that route, whoever walks there now.
 FACTS: Final = (
     Inspected(
+        suite="jaywalk/habit-v3",
+        routes=_HABIT,
+        seeds=_SEEDS,
+        text="routes 1-30 (and later 34, 39, 45, 46, 77, 98, 105) were inspected with seeds 1-3 "
+        "and scripted people while tuning those people and expert; routes 1-8 were inspected with "
+        "seed 1, expert, bold and cruise while building people who react",
+    ),
+    Inspected(
         suite="jaywalk/habit-",
-        routes=frozenset({*range(1, 31), 34, 39, 45, 46, 77, 98, 105}),
+        routes=_HABIT,
         seeds=_SEEDS,
         text="routes 1-30 (and later 34, 39, 45, 46, 77, 98, 105) were inspected with seeds 1-3 "
         "while tuning people and expert",
@@ -62,6 +74,13 @@ FACTS: Final = (
         routes=None,
         seeds=_SEEDS,
         text="all 200 routes were inspected with seeds 1-3 while tuning routes, traffic and expert",
+    ),
+    Inspected(
+        suite="jaywalk/smoke-v3",
+        routes=None,
+        seeds=_SEEDS,
+        text="all 12 routes were inspected with seeds 1-3 and scripted people while tuning routes "
+        "and drivers; route 5 was inspected while building people who react",
     ),
     Inspected(
         suite="jaywalk/smoke-",
@@ -88,8 +107,13 @@ FACTS: Final = (
 
 
 def facts_of(suite: str) -> Inspected | None:
-    """Return the facts about a suite, by its name with version; None if there are none."""
-    return next((one for one in FACTS if suite.startswith(one.suite)), None)
+    """Return the facts about a suite, by its name with version; None if there are none.
+
+    A suite that drives the user's route files (``jaywalk/habit-v3/files``) has the facts about
+    route files: its routes are not those of the suite, even if they have the same numbers.
+    """
+    name = "files" if suite.endswith(_OTHER_ROUTES) else suite
+    return next((facts for facts in FACTS if name.startswith(facts.suite)), None)
 
 
 def inspection_line(suite: str, seeds: Iterable[int | None] = ()) -> str:

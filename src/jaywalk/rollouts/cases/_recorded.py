@@ -100,7 +100,7 @@ def recorded_scenes(
 
 @lru_cache(maxsize=4)
 def _map_of(opendrive: Path, name: str) -> RoadMap:
-    return road_map(town_from_opendrive(opendrive.read_text(encoding="utf-8"), name))
+    return road_map(town_from_opendrive(read_text(opendrive, "the map of a record (.xodr)"), name))
 
 
 def _kind(tracks: EpisodeTracks, body: int) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Final
 
-from jaywalk.core.errors import JaywalkError
+from jaywalk.core.errors import JaywalkError, UsageError
 from jaywalk.server.encoding._sensor_frames import encode_reading, pack_header
 from jaywalk.server.encoding._structs import ActorEncoder
 from jaywalk.server.sensors._base import Sensor
+from jaywalk.server.sensors._camera import CameraSensor
 from jaywalk.server.sensors._raycast import Point, raycast_all
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import GRAVITY_MPS2, SensorScene, without_rows
@@ -20,6 +22,17 @@ from jaywalk.server.world.blueprints import INVALID_DESCRIPTION
 
 # Stream numbers are never reused, not even by the next episode: old readers may still be there.
 _STREAM_IDS = itertools.count(2)
+MOST_PIXELS: Final = 9_000_000  # 3840 x 2160 fits; all clients wait while an image is drawn
+
+
+def _check_pixels(type_id: str, sensor: Sensor) -> None:
+    """Refuse a camera whose images would delay all clients."""
+    if isinstance(sensor, CameraSensor) and sensor.width * sensor.height > MOST_PIXELS:
+        raise UsageError(
+            f"{type_id}: image_size_x={sensor.width} and image_size_y={sensor.height} make "
+            f"images of {sensor.width * sensor.height:,} pixels, which would delay all clients; at "
+            f"most {MOST_PIXELS:,} (3840 x 2160) are drawn."
+        )
 
 
 class SensorHub:
@@ -47,6 +60,7 @@ class SensorHub:
             taken = {s.sensor_id for a, s in self._sensors.values() if a.type_id == actor.type_id}
             rank = next(number for number in itertools.count() if number not in taken)
             sensor = make_sensor(actor.type_id, values, rank, self._seed)
+            _check_pixels(actor.type_id, sensor)
             sensor.born_frame = frame
         except JaywalkError as error:
             raise SpawnError(f"{INVALID_DESCRIPTION}: {error}") from error

@@ -207,6 +207,30 @@ def test_the_inspection_line_is_for_our_suites_only():
     assert others == ["habit-031-s1"]
 
 
+def test_route_files_in_a_suite_are_not_the_routes_of_the_suite():
+    assert facts_of("jaywalk/habit-v3").covers("habit-007", 1)
+    for suite in ("jaywalk/habit-v3/files", "jaywalk/habit-v2/files", "jaywalk/smoke-v2/files"):
+        assert facts_of(suite) == facts_of("files")
+        assert not facts_of(suite).covers("route_007", 1)
+        assert facts_of(suite).covers("28093", 1)  # a public route that was inspected
+        assert "routes 1-30" not in inspection_line(suite, [1])
+        assert "all 12 routes" not in inspection_line(suite, [1])
+    mine = baseline(route_007_s1=episode())
+    assert split_inspected(mine.run_score("jaywalk")) == (["route-007-s1"], [])
+    run = mine.run.model_copy(update={"suite_id": "jaywalk/habit-v3/files"})
+    mine = mine.model_copy(update={"run": run})
+    assert split_inspected(mine.run_score("jaywalk")) == ([], ["route-007-s1"])
+
+
+def test_what_was_inspected_with_people_who_react_is_recorded():
+    line = inspection_line("jaywalk/habit-v3", [1])
+    assert "routes 1-8 were inspected with seed 1, expert, bold and cruise" in line
+    assert "people who react" not in inspection_line("jaywalk/habit-v2", [1])
+    assert facts_of("jaywalk/habit-v3").routes == facts_of("jaywalk/habit-v2").routes
+    assert "route 5 was inspected while building" in inspection_line("jaywalk/smoke-v3", [1])
+    assert "people who react" not in inspection_line("jaywalk/smoke-v2", [1])
+
+
 def test_public_routes_that_were_inspected_are_known_by_their_id():
     facts = facts_of("files")
     assert facts.covers("28093-28093", 8)

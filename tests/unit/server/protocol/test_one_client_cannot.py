@@ -210,16 +210,25 @@ def test_a_frame_is_sent_whatever_its_size_but_none_is_queued_behind() -> None:
 
 
 def test_an_image_that_cannot_be_sent_is_refused_when_it_is_asked_for(stage: Any) -> None:
-    def camera(kind: str, side: int) -> Any:
+    def camera(kind: str, width: int, height: int) -> Any:
         return stage.spawn(
-            f"sensor.camera.{kind}", z=2.0, image_size_x=str(side), image_size_y=str(side)
+            f"sensor.camera.{kind}", z=2.0, image_size_x=str(width), image_size_y=str(height)
         )
 
-    assert camera("rgb", 4096)
-    for kind, side in (("rgb", 4097), ("depth", 8192), ("optical_flow", 4096)):
+    for size in ((1920, 1080), (3840, 2160), (4096, 2160), (3000, 3000)):
+        assert camera("rgb", *size)
+    assert camera("optical_flow", 3840, 2160)
+    slow, large = "pixels, which would delay all clients; at most 9,000,000", "at most 64 MB"
+    for kind, width, height, problem in (
+        ("rgb", 3001, 3000, slow),
+        ("rgb", 4096, 4096, slow),
+        ("depth", 8192, 8192, large),
+        ("optical_flow", 4096, 2160, large),
+        ("dvs", 3840, 2160, large),
+    ):
         before = len(stage.simulation.world.actors)
-        with pytest.raises(SpawnError, match=r"images of \d+ MB; at most 64 MB can be sent"):
-            camera(kind, side)
+        with pytest.raises(SpawnError, match=problem):
+            camera(kind, width, height)
         assert len(stage.simulation.world.actors) == before
 
 
