@@ -131,19 +131,26 @@ class Street:
         place: tuple[float, float],
         yaw_deg: float,
         clip: str,
-        frame: int,
+        frame: int | None,
         carries: str = "",
     ) -> int:
-        """Put a person in a frame of a clip of the everyday library, with things in the hands."""
+        """Put a person in a frame of a clip of the everyday library, with things in the hands.
+
+        Without a frame the person is shown in the clip's longest stride.
+        """
         type_id = f"walker.pedestrian.{walker:04d}"
         number = self.put(type_id, place, yaw_deg, attributes={CARRIES: carries})
         self.world.show_pose(number, self._pose(type_id, clip, frame, carries))
         return number
 
-    def _pose(self, type_id: str, clip_name: str, frame: int, carries: str) -> FloatArray:
+    def _pose(self, type_id: str, clip_name: str, frame: int | None, carries: str) -> FloatArray:
         item = find(type_id)
         rig = rig_for_walker({name: item.value(name) for name in ("gender", "age")})
         clip = self._motions.on_rig(clip_name, rig.name)
+        if frame is None:
+            toes = [rig.bone_index[f"crl_toe__{side}"] for side in "LR"]
+            apart = np.diff(clip.joints_m()[:, toes], axis=1)[:, 0, :2]
+            frame = int(np.argmax(np.hypot(*apart.T)))
         turns, hips = clip.turns[frame : frame + 1].copy(), clip.hips_m[frame : frame + 1].copy()
         bend_trunks(turns, np.array([stoop_rad(str(item.value("age")), type_id)]))
         rigs = np.array([RIG_NAMES.index(rig.name)], np.int64)
