@@ -1,9 +1,10 @@
-"""Draws the picture at the top of the README: people, vehicles and a dog at a crosswalk of Harbour.
+"""Draw the picture at the top of the README, or that of everyday people in the docs.
 
-    cd tools && python -m studies.readme_picture ../docs/img/street_camera.jpg
+    cd tools && python -m studies.readme_picture street ../docs/img/street_camera.jpg
+    cd tools && python -m studies.readme_picture everyday ../docs/img/everyday_camera.jpg
 
-Everybody stands where this script puts them, posed by clips of the motion library; the picture is
-that of the server's colour camera.
+Everybody stands at a crosswalk of Harbour where this script puts them, posed by clips of the motion
+library; the pictures are those of the server's colour camera.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _SUN_DEG: Final = (218.0, 46.0)  # azimuth from the street's, altitude
 # Number of the walker, place from the crosswalk (ahead, right), heading from the street's, clip,
 # frame, what they carry.
 _PEOPLE: Final = (
-    (14, (-0.5, 3.1), -90.0, "crossing-run-0001", 14, ""),
-    (3, (0.5, -0.1), 90.0, "crossing-walk-0007", 24, ""),
+    (14, (-0.5, 3.1), -90.0, "crossing-run-0001", None, ""),
+    (3, (0.5, -0.1), 90.0, "crossing-walk-0007", None, ""),
     (18, (0.2, -1.8), 80.0, "crossing-walk-0002", 30, "phone"),
     (26, (0.5, 4.6), -90.0, "crossing-stroll-0001", 26, "bag"),
     (40, (1.4, 6.3), -95.0, "crossing-walk-0003", 40, "stick"),
@@ -44,10 +45,18 @@ _VEHICLES: Final = (
 )
 
 
-def main() -> None:
-    """Draw the picture into the file that the command names."""
-    town = load_town("Harbour")
-    street = Street(town, facing_crosswalk(town, _LIGHT))
+_EVERYDAY: Final = (
+    (10, (-1.6, 1.7), -90.0, "crossing-run-0001", None, ""),
+    (3, (-0.2, -1.2), 90.0, "crossing-walk-0007", None, "pram"),
+    (26, (1.4, 5.3), -90.0, "crossing-stroll-0001", 26, ""),
+    (48, (6.0, 7.4), -150.0, "crossing-walk-0003", None, ""),
+    (12, (6.9, 8.0), -160.0, "crossing-walk-0002", None, ""),
+    (11, (7.5, 7.0), -140.0, "crossing-walk-0005", None, ""),
+)
+_WHEELCHAIR_M: Final = 0.66  # half its height with the person
+
+
+def _put_readme(street: Street) -> None:
     for person in _PEOPLE:
         street.put_person(*person)
     for name, place, yaw, color in _VEHICLES:
@@ -55,11 +64,34 @@ def main() -> None:
         street.put(f"vehicle.{name}", place, yaw, attributes=colors, rolled_m=0.3)
     street.put("static.prop.ball", (-0.6, 1.5))
     street.put("walker.animal.1001", (0.4, -3.3), 80.0, rolled_m=0.35)
+
+
+def _put_everyday(street: Street) -> None:
+    for person in _EVERYDAY:
+        street.put_person(*person)
+    chair = {"use_wheelchair": "true"}
+    street.put(
+        "walker.pedestrian.0021", (0.3, 2.9), -90.0, attributes=chair, up_m=_WHEELCHAIR_M
+    )
+    street.put("static.prop.ball", (-1.8, 0.5))
+    street.put("walker.animal.1001", (0.5, 4.1), -90.0, rolled_m=0.35)
+    street.put("vehicle.audi.a2", (9.0, 0.0), 180.0, attributes={"color": "180,44,44"})
+    street.put("vehicle.mercedes.sprinter", (17.0, 3.4), 0.0)
+
+
+_SCENES: Final = {"street": _put_readme, "everyday": _put_everyday}
+
+
+def main(scene: str, file: Path) -> None:
+    """Draw a scene into a file."""
+    town = load_town("Harbour")
+    street = Street(town, facing_crosswalk(town, _LIGHT))
+    _SCENES[scene](street)
     sky = weather(azimuth=(street.yaw_deg + _SUN_DEG[0]) % 360.0, altitude=_SUN_DEG[1])
     eye = street.eye(_EYE_M[:2], _EYE_M[2], *_VIEW_DEG)
     picture = street.photo(eye, sky, _SIZE_PX, _FOV_DEG)
-    Image.fromarray(picture).save(Path(sys.argv[1]), quality=92)
+    Image.fromarray(picture).save(file, quality=90)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1], Path(sys.argv[2]))

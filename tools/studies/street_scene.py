@@ -103,6 +103,7 @@ class Street:
         *,
         attributes: Mapping[str, str] | None = None,
         rolled_m: float = 0.0,
+        up_m: float | None = None,
         **values: float,
     ) -> int:
         """Put an actor on the ground; return its id.
@@ -113,14 +114,17 @@ class Street:
             yaw_deg: Heading from that of the street.
             attributes: Of the blueprint.
             rolled_m: Way behind it, which turns wheels and moves legs.
+            up_m: Of its origin above the ground; None: what its blueprint needs.
             values: Other columns of the actor table.
         """
         number = next(self._ids)
         if not self.world.add(number, type_id, attributes or {}):
             raise ValueError(f"{type_id!r} is no blueprint")
         x, y, z = self.place(*place)
-        if type_id.startswith("walker.") or type_id.endswith(".ball"):
-            z += find(type_id).body.half_extents_m[2]  # their origin is in the middle of the body
+        if up_m is None:  # the origin of people and balls is in the middle of the body
+            in_middle = type_id.startswith("walker.") or type_id.endswith(".ball")
+            up_m = find(type_id).body.half_extents_m[2] if in_middle else 0.0
+        z += up_m
         self.world.put(number, ((x, y, z), (0.0, self.yaw_deg + yaw_deg, 0.0)), **values)
         self.world.roll(number, rolled_m)
         return number
