@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,11 +32,11 @@ _QUALITY: Final = 88
 _EYE_M: Final = (-8.6, 1.2, 1.45)  # ahead, to the right and above the crosswalk's middle
 _STEP_M: Final = 0.25  # of the camera between two frames, for flow and events
 _SUN_DEG: Final = 225.0  # azimuth from the street's
-_LOW_SUN_DEG: Final = 7.0
+_LOW_SUN_DEG: Final = 356.0
 
 WEATHERS: Final[dict[str, dict[str, float]]] = {
     "clear": {},
-    "low-sun": {"altitude": 11.0, "azimuth": _LOW_SUN_DEG},
+    "low-sun": {"altitude": 15.0, "azimuth": _LOW_SUN_DEG},
     "cloudy": {"clouds": 95.0},
     "wet": {"clouds": 40.0, "deposits": 60.0, "wetness": 90.0},
     "rain": {
@@ -270,19 +271,24 @@ def radar_pictures(street: Crosswalk) -> dict[str, Picture]:
     return {"radar-above": above, "radar": ahead}
 
 
+def _weather_picture(street: Crosswalk, name: str) -> dict[str, Picture]:
+    return {name: _rgb(street.camera("rgb", WEATHERS[name]))}
+
+
+def _camera_picture(street: Crosswalk, name: str) -> dict[str, Picture]:
+    return {name: _SHOWN[name](street.camera(CAMERAS[name], {}))}
+
+
 def main(folder: Path, names: list[str]) -> None:
     """Draw the pictures of these names, all without names."""
     folder.mkdir(parents=True, exist_ok=True)
     street = Crosswalk()
-    makers: dict[str, Callable[[], dict[str, Picture]]] = {}
-    for name, changes in WEATHERS.items():
-        makers[name] = lambda name=name, changes=changes: {
-            name: _rgb(street.camera("rgb", changes))
-        }
-    for name, kind in CAMERAS.items():
-        makers[name] = lambda name=name, kind=kind: {name: _SHOWN[name](street.camera(kind, {}))}
-    makers["lidar"] = lambda: lidar_pictures(street)
-    makers["radar"] = lambda: radar_pictures(street)
+    makers: dict[str, Callable[[], dict[str, Picture]]] = {
+        **{name: partial(_weather_picture, street, name) for name in WEATHERS},
+        **{name: partial(_camera_picture, street, name) for name in CAMERAS},
+        "lidar": partial(lidar_pictures, street),
+        "radar": partial(radar_pictures, street),
+    }
     for chosen in names or makers:
         for name, picture in makers[chosen]().items():
             Image.fromarray(picture).save(folder / f"{name}.jpg", quality=_QUALITY)

@@ -123,7 +123,10 @@ def measured(result: dict[str, Any]) -> dict[str, Any]:
         note=f"{result['detector']}; found: score at least {result['least_score']:g}, overlap at"
         f" least {result['least_overlap']:g}. Seed {result['seed']} was run once.",
         tables={
-            "classes": (("", "before, by day", *WEATHER, "aim by day (half of it at night and in rain)"), _class_rows(cases)),
+            "classes": (
+                ("", "before, by day", *WEATHER, "aim by day (half of it at night and in rain)"),
+                _class_rows(cases),
+            ),
             "distances": (
                 ("", *(f"{a:g} to {b:g} m" for a, b in DISTANCES_M)),
                 _distance_rows(cases),

@@ -70,9 +70,7 @@ def _put_everyday(street: Street) -> None:
     for person in _EVERYDAY:
         street.put_person(*person)
     chair = {"use_wheelchair": "true"}
-    street.put(
-        "walker.pedestrian.0021", (0.3, 2.9), -90.0, attributes=chair, up_m=_WHEELCHAIR_M
-    )
+    street.put("walker.pedestrian.0021", (0.3, 2.9), -90.0, attributes=chair, up_m=_WHEELCHAIR_M)
     street.put("static.prop.ball", (-1.8, 0.5))
     street.put("walker.animal.1001", (0.5, 4.1), -90.0, rolled_m=0.35)
     street.put("vehicle.audi.a2", (9.0, 0.0), 180.0, attributes={"color": "180,44,44"})
