@@ -164,6 +164,12 @@ class Street:
         local[rig.bone_index["crl_hips__C"], :3] = hips[0]
         return local
 
+    def bones_m(self, number: int) -> dict[str, NDArray[np.float64]]:
+        """Return the places of a person's bones in the world."""
+        world = self.world._world
+        bones = world.bones(world.actor(number))
+        return {name: bones.transforms[k, 0, 0] for k, name in enumerate(bones.names)}
+
     def eye(
         self, place: tuple[float, float], up_m: float, yaw_deg: float = 0.0, pitch_deg: float = 0.0
     ) -> Pose:
