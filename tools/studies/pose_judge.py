@@ -6,7 +6,8 @@ with mediapipe 0.10.14:
 
     cd tools
     python -m studies.pose_judge draw FOLDER --seed 1000 --count 60
-    OTHER/bin/python studies/pose_judge.py judge FOLDER --json pose.json
+    OTHER/bin/python studies/pose_judge.py judge FOLDER --json FOLDER/pose.json
+    python -m studies.pose_judge tables FOLDER --json ../docs/measurements/sensors-pose.json
 """
 
 from __future__ import annotations
@@ -141,17 +142,46 @@ def judge(folder: Path) -> dict[str, Any]:
     return {"bins": bins, "cases": cases}
 
 
+def tables(folder: Path) -> dict[str, Any]:
+    """Return the result in the folder as a measurement file."""
+    from studies._measurement import measurement
+
+    bins = json.loads((folder / "pose.json").read_text())["bins"]
+    columns = (
+        "distance", "people", "detected", "median error, share of the body height",
+        "joints within a tenth of the height",
+    )  # fmt: skip
+    rows = [
+        [
+            name,
+            str(row["people"]),
+            str(row["detected"]),
+            f"{row['median_error_percent']} %",
+            f"{row['joints_near_percent']} %",
+        ]
+        for name, row in bins.items()
+    ]
+    return measurement(
+        "python -m studies.pose_judge draw, judge, tables; --seed 1000 --count 60",
+        note="MediaPipe 0.10.14, pose, model complexity 1, on crops of 384 x 384 pixels.",
+        tables={"people": (columns, rows)},
+    )
+
+
 def main() -> None:
-    """Draw or judge."""
+    """Draw, judge or write tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("step", choices=("draw", "judge"))
+    parser.add_argument("step", choices=("draw", "judge", "tables"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--json", type=Path, help="where to write the result of judge")
+    parser.add_argument("--json", type=Path, help="where to write the result")
     chosen = parser.parse_args()
     if chosen.step == "draw":
         draw(chosen.folder, chosen.seed, chosen.count)
+        return
+    if chosen.step == "tables":
+        chosen.json.write_text(json.dumps(tables(chosen.folder), indent=1) + "\n")
         return
     result = judge(chosen.folder)
     sys.stdout.write(json.dumps(result["bins"], indent=1) + "\n")
