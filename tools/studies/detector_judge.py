@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from jaywalk.stats.intervals import wilson
+from studies._measurement import measurement
 from studies.detector import COCO, COCO_ANIMALS, LEAST_SCORE, Detector, overlap
 from studies.single_objects import CLASSES, DISTANCES_M, WEATHER, Picture, draw_scenes, pictures
 
@@ -32,6 +34,34 @@ _ACCEPTED: Final = {
     **{name: frozenset({number}) for name, number in COCO.items()},
     "van": frozenset({COCO["car"], COCO["truck"], COCO["bus"]}),
     "animal": COCO_ANIMALS,
+}
+# Found before this renderer, with another seed.
+_BEFORE: Final = {
+    "person": "23/24",
+    "car": "0/24",
+    "truck": "2/24",
+    "bus": "0/23",
+    "motorcycle": "0/24",
+    "bicycle": "0/24",
+    "animal": "1/72",
+}
+_AIMS: Final = {
+    "person": 0.95,
+    "car": 0.9,
+    "van": 0.9,
+    "truck": 0.8,
+    "bus": 0.8,
+    "motorcycle": 0.6,
+    "bicycle": 0.6,
+    "animal": 0.5,
+}
+_NAMES: Final = {
+    -1: "",
+    **{number: name for name, number in COCO.items()},
+    4: "aeroplane",
+    6: "train",
+    8: "boat",
+    **dict.fromkeys(COCO_ANIMALS, "animal"),
 }
 
 
@@ -83,6 +113,73 @@ def table(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return out
 
 
+def measured(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the tables of a result as a measurement file."""
+    cases = result["cases"]
+    command = "python -m studies.detector_judge default.onnx"
+    command += f" --seed {result['seed']} --count {result['scenes_per_class_and_weather']}"
+    return measurement(
+        command,
+        note=f"{result['detector']}; found: score at least {result['least_score']:g}, overlap at"
+        f" least {result['least_overlap']:g}. Seed {result['seed']} was run once.",
+        tables={
+            "classes": (
+                ("", "before, by day", *WEATHER, "aim by day (half of it at night and in rain)"),
+                _class_rows(cases),
+            ),
+            "distances": (
+                ("", *(f"{a:g} to {b:g} m" for a, b in DISTANCES_M)),
+                _distance_rows(cases),
+            ),
+            "missed": (
+                ("not found, all weather", "nothing detected", "detected as something else"),
+                _missed_rows(cases),
+            ),
+        },
+    )
+
+
+def _of(cases: Sequence[dict[str, Any]], **wanted: str) -> list[dict[str, Any]]:
+    return [case for case in cases if all(case[key] == value for key, value in wanted.items())]
+
+
+def _class_rows(cases: Sequence[dict[str, Any]]) -> list[list[str]]:
+    rows = []
+    for name in CLASSES:
+        shares = [_share(_of(cases, **{"class": name}, weather=weather)) for weather in WEATHER]
+        before, aim = _BEFORE.get(name, ""), f"{100.0 * _AIMS[name]:g} %"
+        rows.append([name, before, *shares, aim])
+    return rows
+
+
+def _share(cases: Sequence[dict[str, Any]]) -> str:
+    numbers = recall(cases)
+    low, high = numbers["interval"]
+    return f"{numbers['found']}/{numbers['n']}, {numbers['recall']:.0f} % [{low:.0f}, {high:.0f}]"
+
+
+def _distance_rows(cases: Sequence[dict[str, Any]]) -> list[list[str]]:
+    rows = []
+    for name in CLASSES:
+        for weather in WEATHER:
+            mine = _of(cases, **{"class": name}, weather=weather)
+            bins = [[c for c in mine if a <= c["distance_m"] < b] for a, b in DISTANCES_M]
+            shares = [f"{sum(c['found'] for c in near)}/{len(near)}" for near in bins]
+            rows.append([f"{name}, {weather}", *shares])
+    return rows
+
+
+def _missed_rows(cases: Sequence[dict[str, Any]]) -> list[list[str]]:
+    rows = []
+    for name in CLASSES:
+        mine = [case for case in _of(cases, **{"class": name}) if not case["found"]]
+        called = Counter(_NAMES.get(case["called"], "other") for case in mine)
+        nothing = called.pop("", 0)
+        others = [f"{thing} {count}" for thing, count in called.most_common()]
+        rows.append([f"{name}: {len(mine)}", str(nothing), ", ".join(others)])
+    return rows
+
+
 def main() -> None:
     """Run the judge and print its table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -92,8 +189,13 @@ def main() -> None:
     parser.add_argument("--classes", nargs="+", choices=CLASSES, default=CLASSES)
     parser.add_argument("--weather", nargs="+", choices=list(WEATHER), default=list(WEATHER))
     parser.add_argument("--json", type=Path, help="where to write the result")
+    parser.add_argument("--measurement", type=Path, help="where to write tables for the docs")
+    parser.add_argument("--cases", type=Path, help="a result of --json, in place of a run")
     parser.add_argument("--pictures", type=Path, help="folder for the pictures judged")
     chosen = parser.parse_args()
+    if chosen.cases:
+        _write_measurement(chosen.measurement, json.loads(chosen.cases.read_text()))
+        return
     detector = Detector(chosen.model)
     cases = []
     for weather in chosen.weather:
@@ -117,6 +219,12 @@ def main() -> None:
     }
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1) + "\n")
+    if chosen.measurement:
+        _write_measurement(chosen.measurement, result)
+
+
+def _write_measurement(path: Path, result: dict[str, Any]) -> None:
+    path.write_text(json.dumps(measured(result), indent=1) + "\n")
 
 
 def _save(folder: Path, shown: Picture, case: dict[str, Any], number: int) -> None:

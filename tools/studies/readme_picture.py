@@ -1,111 +1,95 @@
-"""Draws the picture at the top of the README: people, vehicles and a dog at a crosswalk of Harbour.
+"""Draw the picture at the top of the README, or that of everyday people in the docs.
 
-    cd tools && python -m studies.readme_picture ../docs/img/street_camera.jpg
+    cd tools && python -m studies.readme_picture street ../docs/img/street_camera.jpg
+    cd tools && python -m studies.readme_picture everyday ../docs/img/everyday_camera.jpg
 
-Everybody stands where this script puts them, posed by clips of the motion library; the picture is
-that of the server's colour camera.
+Everybody stands at a crosswalk of Harbour where this script puts them, posed by clips of the motion
+library; the pictures are those of the server's colour camera.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import sys
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 from PIL import Image
 
-from jaywalk.motion import default_library
-from jaywalk.server.sensors._readings import ImageReading
-from jaywalk.server.session.still_world import StillWorld
-from jaywalk.town.ground import surface_height
-from jaywalk.town.town import Town, load_town
+from jaywalk.town.town import load_town
+from studies.street_scene import Street, facing_crosswalk, weather
 
+_LIGHT: Final = 63
 _SIZE_PX: Final = (1280, 640)
-_FOV_DEG: Final = 64.0
-_EYE_M: Final = (-9.5, 1.0, 1.45)  # ahead, to the right and above the crosswalk's middle
-_SUN_DEG: Final = (245.0, 46.0)  # azimuth from the street's, altitude
+_FOV_DEG: Final = 60.0
+_EYE_M: Final = (-8.4, 0.9, 1.4)  # ahead, to the right and above the crosswalk's middle
+_VIEW_DEG: Final = (0.0, 1.5)  # heading from the street's, pitch
+_SUN_DEG: Final = (218.0, 46.0)  # azimuth from the street's, altitude
 # Number of the walker, place from the crosswalk (ahead, right), heading from the street's, clip,
-# frame, rig.
+# frame, what they carry.
 _PEOPLE: Final = (
-    (10, -0.3, 0.7, -90.0, "crossing-run-0001", 14, "boy"),
-    (5, 0.5, -2.6, 95.0, "crossing-hurry-0000", 16, "woman"),
-    (18, 0.2, -4.6, 90.0, "crossing-busy-0001", 30, "woman"),
-    (26, -0.2, 3.9, -90.0, "crossing-stroll-0001", 26, "man"),
-    (33, 0.7, 4.8, -90.0, "crossing-walk-0003", 40, "woman"),
+    (14, (-0.5, 3.1), -90.0, "crossing-run-0001", None, ""),
+    (3, (0.5, -0.1), 90.0, "crossing-walk-0007", None, ""),
+    (18, (0.2, -1.8), 80.0, "crossing-walk-0002", 30, "phone"),
+    (26, (0.5, 4.6), -90.0, "crossing-stroll-0001", 26, "bag"),
+    (40, (1.4, 6.3), -95.0, "crossing-walk-0003", 40, "stick"),
+    (21, (13.0, 7.4), 180.0, "crossing-walk-0004", 20, ""),
+    (36, (16.0, 8.2), 0.0, "crossing-walk-0005", 33, "umbrella"),
+    (28, (18.0, -4.6), 180.0, "crossing-walk-0006", 25, ""),
 )
 _VEHICLES: Final = (
-    ("mini.cooper_s_2021", 7.2, -3.6, 180.0, "200,40,36"),
-    ("mitsubishi.fusorosa", 17.5, -3.5, 180.0, ""),
-    ("gazelle.omafiets", 5.6, -5.6, 178.0, ""),
-    ("tesla.model3", 11.0, 0.1, 0.0, "40,70,140"),
-    ("ford.crown", 23.0, 0.1, 0.0, ""),
+    ("mitsubishi.fusorosa", (11.2, 0.0), 180.0, ""),
+    ("mini.cooper_s_2021", (14.0, 3.3), 0.0, "200,40,36"),
+    ("gazelle.omafiets", (5.4, 3.7), 2.0, ""),
+    ("tesla.model3", (24.0, 3.4), 0.0, "40,70,140"),
+    ("ford.crown", (26.0, 0.0), 180.0, ""),
 )
 
 
-class _Street:
-    """The street before the first traffic light of a town, in its own axes."""
-
-    def __init__(self, town: Town) -> None:
-        self._town, self.world = town, StillWorld(town)
-        x, y, self._z_m, yaw = town.lights[0].stops[0][:4].tolist()
-        self.yaw_deg = math.degrees(yaw)
-        self._ahead = np.array([math.cos(yaw), math.sin(yaw)])
-        self._right = np.array([-self._ahead[1], self._ahead[0]])
-        near = np.array([x, y]) + 3.5 * self._ahead
-        middles = [np.asarray(walk)[:, :2].mean(axis=0) for walk in town.crosswalks]
-        crossing = min(middles, key=lambda middle: float(np.hypot(*(middle - near))))
-        self._start = np.array([x, y]) + self._ahead * float((crossing - (x, y)) @ self._ahead)
-        self._ids = itertools.count(10_000)
-
-    def place(self, ahead_m: float, right_m: float) -> tuple[float, float, float]:
-        """Return a place on the ground."""
-        x, y = (self._start + ahead_m * self._ahead + right_m * self._right).tolist()
-        return x, y, float(surface_height(self._town.ground, x, y, self._z_m))
-
-    def put(
-        self, type_id: str, place: tuple[float, float], yaw_deg: float, up_m: float, color: str = ""
-    ) -> int:
-        """Put an actor somewhere; return its id."""
-        number = next(self._ids)
-        self.world.add(number, type_id, {"color": color} if color else {})
-        x, y, z = self.place(*place)
-        self.world.put(number, ((x, y, z + up_m), (0.0, self.yaw_deg + yaw_deg, 0.0)))
-        return number
+_EVERYDAY: Final = (
+    (10, (-1.6, 1.7), -90.0, "crossing-run-0001", None, ""),
+    (3, (-0.2, -1.2), 90.0, "crossing-walk-0007", None, "pram"),
+    (26, (1.4, 5.3), -90.0, "crossing-stroll-0001", 26, ""),
+    (48, (6.0, 7.4), -150.0, "crossing-walk-0003", None, ""),
+    (12, (6.9, 8.0), -160.0, "crossing-walk-0002", None, ""),
+    (11, (7.5, 7.0), -140.0, "crossing-walk-0005", None, ""),
+)
+_WHEELCHAIR_M: Final = 0.66  # half its height with the person
 
 
-def main() -> None:
-    """Draw the picture into the file that the command names."""
-    street = _Street(load_town("Harbour"))
-    library = default_library()
-    for walker, ahead, right, yaw, clip, frame, rig in _PEOPLE:
-        half = 0.55 if rig == "boy" else 0.93
-        type_id = f"walker.pedestrian.{walker:04d}"
-        number = street.put(type_id, (ahead, right), yaw, half)
-        street.world.show_pose(number, library.on_rig(clip, rig).poses()[frame])
-    for name, ahead, right, yaw, color in _VEHICLES:
-        street.put(f"vehicle.{name}", (ahead, right), yaw, 0.0, color)
-    street.put("static.prop.ball", (-0.7, -0.9), 0.0, 0.12)
-    dog = street.put("walker.animal.1001", (-0.4, 5.1), -90.0, 0.325)
-    street.world.roll(dog, 0.35)
-    lens = {
-        "image_size_x": str(_SIZE_PX[0]),
-        "image_size_y": str(_SIZE_PX[1]),
-        "fov": str(_FOV_DEG),
-    }
-    camera = street.world.add_sensor("sensor.camera.rgb", lens, 0, 0)
-    azimuth = (street.yaw_deg + _SUN_DEG[0]) % 360.0
-    sky = [22.0, 0.0, 0.0, 10.0, azimuth, _SUN_DEG[1], 2.0, 0.75, 0.1, 0.0, 1.0, 0.03, 0.0331, 0.0]
-    x, y, z = street.place(*_EYE_M[:2])
-    pose = (x, y, z + _EYE_M[2]), (1.0, street.yaw_deg - 3.0, 0.0)
-    scene = street.world.scene(sky)
-    (reading,) = street.world.measure(camera, pose, scene, 1)
-    assert isinstance(reading, ImageReading)
-    image = Image.fromarray(np.ascontiguousarray(reading.pixels[..., 2::-1]))
-    image.save(Path(sys.argv[1]), quality=90)
+def _put_readme(street: Street) -> None:
+    for person in _PEOPLE:
+        street.put_person(*person)
+    for name, place, yaw, color in _VEHICLES:
+        colors = {"color": color} if color else {}
+        street.put(f"vehicle.{name}", place, yaw, attributes=colors, rolled_m=0.3)
+    street.put("static.prop.ball", (-0.6, 1.5))
+    street.put("walker.animal.1001", (0.4, -3.3), 80.0, rolled_m=0.35)
+
+
+def _put_everyday(street: Street) -> None:
+    for person in _EVERYDAY:
+        street.put_person(*person)
+    chair = {"use_wheelchair": "true"}
+    street.put("walker.pedestrian.0021", (0.3, 2.9), -90.0, attributes=chair, up_m=_WHEELCHAIR_M)
+    street.put("static.prop.ball", (-1.8, 0.5))
+    street.put("walker.animal.1001", (0.5, 4.1), -90.0, rolled_m=0.35)
+    street.put("vehicle.audi.a2", (9.0, 0.0), 180.0, attributes={"color": "180,44,44"})
+    street.put("vehicle.mercedes.sprinter", (17.0, 3.4), 0.0)
+
+
+_SCENES: Final = {"street": _put_readme, "everyday": _put_everyday}
+
+
+def main(scene: str, file: Path) -> None:
+    """Draw a scene into a file."""
+    town = load_town("Harbour")
+    street = Street(town, facing_crosswalk(town, _LIGHT))
+    _SCENES[scene](street)
+    sky = weather(azimuth=(street.yaw_deg + _SUN_DEG[0]) % 360.0, altitude=_SUN_DEG[1])
+    eye = street.eye(_EYE_M[:2], _EYE_M[2], *_VIEW_DEG)
+    picture = street.photo(eye, sky, _SIZE_PX, _FOV_DEG)
+    Image.fromarray(picture).save(file, quality=90)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -79,9 +79,9 @@ _VEHICLE_LAMPS: Final = (
     LampSpec(_SECOND_BLUE, 0.15, (0.5,), 1.02, 0.0, 180.0, 16.0, (0.08, 0.3, 3.2), 0.4),
 )  # fmt: skip
 _SIGNALS: Final = {
-    int(LightState.RED): (0.34, (1.3, 0.06, 0.04)),
-    int(LightState.YELLOW): (0.0, (1.2, 0.62, 0.05)),
-    int(LightState.GREEN): (-0.34, (0.06, 1.1, 0.55)),
+    int(LightState.RED): (0.34, (0.26, 0.012, 0.008)),
+    int(LightState.YELLOW): (0.0, (0.24, 0.124, 0.01)),
+    int(LightState.GREEN): (-0.34, (0.012, 0.22, 0.11)),
 }
 _LENS_M: Final = 0.16  # from the middle of a head to its lenses
 _STREET: Final = (5.0, 4.3, 3.2)  # light of a street lamp, 1 m below it
