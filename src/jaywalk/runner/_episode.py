@@ -5,19 +5,20 @@ An episode runs until the most lenient protocol ends it; each protocol cuts the 
 
 from __future__ import annotations
 
+import shutil
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jaywalk.agents.adapters.sensor_rig import SensorError
+from jaywalk.agents.adapters.sensor_rig import SensorError, SensorRig, check_driver_sensors
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.writer import record_hash
-from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
+from jaywalk.runner.ending import AGENT_FAILED, ENDED_BY_AGENT, NOT_SET_UP, SENSORS_INVALID
 from jaywalk.runner.live_episode import Heartbeat, LiveEpisode, silent
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
@@ -65,6 +66,9 @@ def briefing_of(episode: LiveEpisode) -> Briefing:
         seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
         arguments=plan.agent.arguments,
         told=episode.actors.announcements(),
+        episode_id=episode.episode_id,
+        episode_seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name), plan.item.id),
+        output=episode.driver_output,
     )
 
 
@@ -78,6 +82,7 @@ class _DriverLoop:
         self._failure = ""
         self._rejected = False  # because of its sensors
         self._made: Driver | None = None  # also set if its setup failed
+        self._rig: SensorRig | None = None
 
     def run(self) -> EpisodeOutcome:
         episode = self._episode
@@ -92,6 +97,8 @@ class _DriverLoop:
         finally:
             if self._made is not None:
                 self._guarded(self._made.close, self._step_limit_s)
+            if self._rig is not None:
+                self._rig.close()
         assert written is not None
         return EpisodeOutcome(
             episode_id=episode.plan.episode_id,
@@ -111,16 +118,27 @@ class _DriverLoop:
         plan = episode.plan
         episode.heartbeat(0.0, 0.0, "agent: setup")
         briefing = briefing_of(episode)
+        if briefing.output is not None:
+            shutil.rmtree(briefing.output, ignore_errors=True)  # of an earlier try
 
         def make() -> Driver:
             self._made = make_driver(plan.agent.name)
             self._made.setup(briefing)
+            self._mount(self._made)
             return self._made
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
         if driver is not None:
             episode.declare_agent(driver.declared())
         return driver
+
+    def _mount(self, driver: Driver) -> None:
+        """Mount the driver's sensors; one tick later they have measured."""
+        sensors = list(driver.sensors())
+        check_driver_sensors(sensors)
+        if sensors:
+            self._rig = SensorRig(self._episode.world, self._episode.ego, sensors)
+            self._episode.world.tick()
 
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
         """Call the agent; its exception counts as its failure, unless the server failed."""
@@ -150,11 +168,19 @@ class _DriverLoop:
                 episode.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
                 return AGENT_FAILED
             episode.move(decision)
+            if decision.end_reason:
+                episode.note("agent_end", decision.end_reason[:300])
+                return f"{ENDED_BY_AGENT}: {decision.end_reason[:300]}"
 
     def _decide(self, driver: Driver) -> Decision | None:
         episode = self._episode
+        frame, snapshot = episode.snapshot.frame, episode.snapshot
+        readings: dict[str, Any] = {}
+        if self._rig is not None:
+            measured = self._rig.read(frame, snapshot)
+            readings = {tag: data for tag, (_, data) in measured.items()}
         moment = DriverMoment(
-            frame=episode.snapshot.frame, elapsed_s=episode.elapsed_s, snapshot=episode.snapshot
+            frame=frame, elapsed_s=episode.elapsed_s, snapshot=snapshot, readings=readings
         )
         decision: Decision | None = self._guarded(lambda: driver.decide(moment), self._step_limit_s)
         if decision is None:

@@ -122,6 +122,23 @@ def check_sensors(
             )
 
 
+def check_driver_sensors(sensors: Sequence[Mapping[str, Any]]) -> None:
+    """Raise :class:`SensorError` unless the sensors of one of our drivers can be mounted."""
+    for number, sensor in enumerate(sensors, start=1):
+        missing = [key for key in ("type", "id") if not isinstance(sensor.get(key), str)]
+        if missing:
+            raise SensorError(f"Sensor {number} has no text '{missing[0]}'.")
+        kind = sensor["type"]
+        if kind not in _LIMITS:
+            raise SensorError(
+                f"Sensor '{sensor['id']}' has the type '{kind}'. Expected one of: "
+                f"{', '.join(allowed_sensors())}."
+            )
+    doubled = [tag for tag, n in Counter(sensor["id"] for sensor in sensors).items() if n > 1]
+    if doubled:
+        raise SensorError(f"Two sensors have the id '{doubled[0]}'. Give each an id of its own.")
+
+
 class SensorRig:
     """Sensors on the ego and their data of the present frame."""
 
@@ -145,6 +162,7 @@ class SensorRig:
         model = library.find(spec["type"])
         values = dict(_FIXED.get(spec["type"], {}))
         values |= {name: str(spec[key]) for key, name in _GIVEN.items() if key in spec}
+        values |= {name: str(value) for name, value in spec.get("attributes", {}).items()}
         for name, value in values.items():
             if model.has_attribute(name):
                 model.set_attribute(name, value)
