@@ -16,7 +16,7 @@ PYTHON312 ?= $(shell for p in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/pytho
 BIN312 := .venv312/bin
 READY312 := .venv312/.ready
 
-.PHONY: demo test test-train test-slow test-py312 test-wheel baselines docs docs-tables docs-check bench lint coverage lock clean
+.PHONY: demo test test-train test-slow test-py312 test-wheel test-trackers baselines docs docs-tables docs-check bench lint coverage lock clean
 
 $(READY): requirements.lock pyproject.toml packages/jaywalk_agent/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
@@ -62,6 +62,16 @@ test-wheel:
 	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
 	$(PYTHON) tests/wheel_check.py
 
+# Export to W&B and MLflow with their own libraries, in an environment of their own; nothing is sent.
+test-trackers:
+	@test -n "$(PYTHON)" || { echo "jaywalk needs Python 3.11 or 3.12; set PYTHON=/path/to/python3.11"; exit 3; }
+	$(PYTHON) -m venv .venv-trackers
+	.venv-trackers/bin/pip install --quiet --disable-pip-version-check --no-compile -c requirements.lock \
+	  ./packages/jaywalk_agent '.[wandb,mlflow]' pytest
+	@WANDB_MODE=offline .venv-trackers/bin/python -m pytest --noconftest -p no:cacheprovider -rs \
+	  tests/unit/report/test_trackers.py > .venv-trackers/result; status=$$?; cat .venv-trackers/result; exit $$status
+	@! grep -q SKIPPED .venv-trackers/result || { echo "a tracker was not tested"; exit 1; }
+
 # Accepted results: re-driven and compared. CARLA's towns are used where they are at hand.
 CARLA_TOWNS := $(wildcard ../shared/data/carla_towns)
 baselines: $(READY)
@@ -104,4 +114,4 @@ lock: $(READY)
 	  --no-header --quiet --no-emit-package jaywalk-agent pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf .venv .venv312 build dist site demo
+	rm -rf .venv .venv312 .venv-trackers build dist site demo

@@ -478,7 +478,7 @@ def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def fill(text: str, baselines: Sequence[Baseline], measurements: Path) -> str:
-    """A page with its tables and values made anew."""
+    """A page with its tables and values updated."""
     text = _BLOCK.sub(lambda m: m[1] + render(m[2], baselines, measurements) + m[4], text)
     return _VALUE.sub(lambda m: m[1] + value_of(m[2], m[3], measurements) + m[5], text)
 

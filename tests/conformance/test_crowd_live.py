@@ -8,14 +8,23 @@ from live_server import environment, live_server
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", ["scripted", "reactive"])
 @pytest.mark.parametrize("town", ["Harbour", "Orchard", "Ridge"])
-def test_thirty_people_among_thirty_cars_twice(town: str) -> None:
+def test_thirty_people_among_thirty_cars_twice(town: str, model: str) -> None:
     results = []
     for _ in range(2):
         with live_server("--town", town) as server:
             results.append(
                 run_program(
-                    "crowd_run", server.port, 30, 30, 30, 1, timeout_s=300.0, env=environment()
+                    "crowd_run",
+                    server.port,
+                    30,
+                    30,
+                    30,
+                    1,
+                    model,
+                    timeout_s=300.0,
+                    env=environment(),
                 )
             )
     first, second = results

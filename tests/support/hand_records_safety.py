@@ -76,6 +76,7 @@ class Scene:
     contacts: list[dict[str, Any]] = field(default_factory=list)
     brake: Callable[[float], float] | None = None
     limit_kmh: Callable[[float], float] = lambda t: 200.0
+    reactions: dict[int, Callable[[float], dict[str, float]]] = field(default_factory=dict)
     route: Sequence[tuple[float, float]] = ()
     landmarks: int = 0
     life: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -239,4 +240,6 @@ class Scene:
             row["speed_limit_kmh"], row["light_state"], row["gear"] = self.limit_kmh(t), 2, 1
             if number == 0 and self.brake is not None:
                 row["brake"] = self.brake(t)
+            for column, value in self.reactions.get(number, lambda t: {})(t).items():
+                row[column] = value
         return rows

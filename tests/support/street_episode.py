@@ -7,7 +7,7 @@ left-handed frame); a parked car stands in the lane at x = 110 m; a person cross
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ def write_street(
     parked_m: tuple[float, float, float] = (PARKED_X_M, LANE_Y_M, 1.5),
     age: str = "",
     notes: Iterable[tuple[int, dict[str, Any]]] = (),
+    reactions: Callable[[int], Mapping[str, float]] | None = None,
     **episode: Any,
 ) -> Path:
     """Write the episode into a run folder; returns its own folder.
@@ -75,6 +76,7 @@ def write_street(
         parked_m: Place and height of the parked car.
         age: Of the person, such as ``child``.
         notes: Ticks and details of notes on the person, as posed people announce them.
+        reactions: The person's perception and decision at a tick, by column.
     """
     files = {"opendrive": SharedFiles(run).add(street_xodr().encode(), ".xodr")}
     folder = run / "episodes" / name
@@ -93,6 +95,8 @@ def write_street(
             if clip:
                 rows["clip"][PERSON] = writer.clip_number(clip)
                 rows["clip_phase"][PERSON], rows["clip_blend"][PERSON] = tick * STEP_S % 1.0, 1.0
+            for column, value in (reactions(tick) if reactions else {}).items():
+                rows[column][PERSON] = value
             writer.add_states(rows)
         _add_light(writer)
         for index in range(181):

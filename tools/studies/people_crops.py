@@ -1,4 +1,4 @@
-"""Crops of people as our cameras see them, with what they do.
+"""Crops of people from our cameras, with their activities.
 
 Crops of 64 x 128 pixels of people on empty roads, in poses of the everyday library with gaze and
 held things, for :mod:`studies.people_judge`.
@@ -24,7 +24,7 @@ from jaywalk.motion import everyday_library
 from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, rig_for_walker
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.playback.holding import arm_tables, hold_things, holds_of
-from jaywalk.motion.playback.overlay import MOST_RAD, bend_trunks, stoop_rad, turn_heads
+from jaywalk.motion.playback.overlay import MAX_TURN_RAD, bend_trunks, stoop_rad, turn_heads
 from jaywalk.motion.retarget import DRIVEN, RigClip
 from jaywalk.server.encoding.codec import DIALECTS
 from jaywalk.server.sensors._readings import ImageReading
@@ -195,7 +195,7 @@ class _Studio:
             heading = to_eye + away
             looks = bool(random.random() < 0.5)
             ahead = math.radians(float(random.normal(0.0, 12.0)))
-            yaw = float(np.clip(-away, -MOST_RAD, MOST_RAD)) if looks else ahead
+            yaw = float(np.clip(-away, -MAX_TURN_RAD, MAX_TURN_RAD)) if looks else ahead
             pitch = -0.5 if person.phone and not looks and "call" not in person.carries else 0.0
             clip, frame, early, answers = self._choose(person, random)
             answers |= {"looks": looks, "phone": person.phone, "child": person.child}

@@ -51,6 +51,7 @@ _CLEAR_M: Final = 45.0  # of road ahead
 _ROAD: Final = frozenset({SemanticTag.ROAD, SemanticTag.ROAD_LINE})
 _LAMPS: Final = int(VehicleLight.POSITION | VehicleLight.LOW_BEAM)
 _EGO: Final = "vehicle.lincoln.mkz_2020"
+_LOW_ID: Final = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,7 @@ class SceneSpec:
     yaw_deg: float  # heading, relative to the camera's
     gait_phase: float
     moves: bool
+    first_id: int  # of its actors; people and riders dress by their ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +105,19 @@ def draw_scenes(seed: int, count: int, weather: str, wanted: str) -> list[SceneS
                 yaw_deg=float(random.uniform(-180.0, 180.0)),
                 gait_phase=float(random.random()),
                 moves=bool(random.random() < 0.7),
+                first_id=_first_id(seed, weather, wanted, number),
             )
         )
     return scenes
+
+
+def _first_id(seed: int, weather: str, wanted: str, number: int) -> int:
+    """Return an id that follows from the scene alone, whatever was built before it.
+
+    Its low 16 bits, which instance images show, are above those of the towns' own actors.
+    """
+    draw = int(stream(seed, "single-objects-id", weather, wanted, number).integers(1, 1 << 14))
+    return (draw << 16) + _LOW_ID
 
 
 def _blueprints(wanted: str) -> tuple[str, ...]:
@@ -125,9 +137,24 @@ def _colour(blueprint: str, random: np.random.Generator) -> str:
     return ""
 
 
+class _Ids(Iterator[int]):
+    """Ids of new actors; ``value`` is the id of the next one."""
+
+    value = 1
+
+    def __next__(self) -> int:
+        self.value += 1
+        return self.value - 1
+
+
+@cache
+def _ids(town: str) -> _Ids:
+    return _Ids()
+
+
 @cache
 def _simulation(town: str) -> Simulation:
-    return Simulation(load_town(town), NoPublisher())
+    return Simulation(load_town(town), NoPublisher(), actor_ids=_ids(town))
 
 
 @cache
@@ -181,6 +208,7 @@ def _picture(spec: SceneSpec) -> Picture | None:
 
 def _picture_at(spec: SceneSpec, spot: int) -> Picture | None:
     simulation = _simulation(spec.town)
+    _ids(spec.town).value = spec.first_id
     world = simulation.world
     (x, y, z), (_, yaw_deg, _) = world.spawn_points[spot]
     z = surface_height(world.town.ground, x, y, z)

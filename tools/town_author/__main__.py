@@ -1,4 +1,4 @@
-"""``PYTHONPATH=tools python -m town_author --out FOLDER`` writes our towns' files anew."""
+"""``PYTHONPATH=tools python -m town_author --out FOLDER`` writes the files of our towns."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class TownPlan:
         ]
 
     def edge(self, edge: Edge, name: str | None = None) -> str:
-        """Add one direction and return its name, ``start-end`` unless told otherwise."""
+        """Add one direction and return its name, ``start-end`` by default."""
         key = name or f"{edge.start}-{edge.end}"
         if key in self.edges:
             raise ValueError(f"edge {key!r} is already in the plan; give the second one a name")

@@ -11,7 +11,8 @@ from typing import Any
 from jaywalk_agent import websocket
 from jaywalk_agent.agent import Answer
 from jaywalk_agent.errors import AgentFailure, ConnectionLost, LinkError, NoListener, ProtocolError
-from jaywalk_agent.sight import Briefing, Moment
+from jaywalk_agent.people import PersonAct, PersonTraits, PersonView, act_from
+from jaywalk_agent.sight import Array, Briefing, Moment
 from jaywalk_agent.wire import PROTOCOL, Message, answer_from, as_map, pack, unpack
 
 MAX_ANSWER_BYTES = 32 * 2**20
@@ -29,8 +30,10 @@ class Ready:
     sensors: list[dict[str, Any]]
 
 
-class RemoteAgent:
-    """A connection to an agent that serves at ``ws://HOST:PORT``: one session, one episode."""
+class _Session:
+    """A connection to a program that serves an agent or people."""
+
+    serves = "agent"  # what the other side must serve
 
     def __init__(self, address: str, *, wait_s: float = 0.0, who: str = "jaywalk") -> None:
         """Connect and agree on the protocol.
@@ -45,7 +48,6 @@ class RemoteAgent:
             ProtocolError: Another version, or no agent at all.
         """
         self.address = address
-        self._maps: dict[str, Any] = {}
         self._socket = _connect(address, wait_s)
         try:
             self._socket.set_timeout(_HELLO_S)
@@ -64,20 +66,11 @@ class RemoteAgent:
         if spoken != PROTOCOL:
             self.drop()
             raise ProtocolError(_other_version(address, spoken))
+        offered = self.peer.get("serves", "agent")
+        if offered != self.serves:
+            self.drop()
+            raise ProtocolError(_other_kind(address, offered))
         self._socket.set_timeout(None)
-
-    def setup(self, briefing: Briefing, timeout_s: float | None = None) -> Ready:
-        """Brief the agent."""
-        said = self._ask({"type": "setup", **as_map(briefing)}, "ready", timeout_s)
-        sensors = said.get("sensors") or []
-        if not isinstance(sensors, list) or not all(isinstance(sensor, dict) for sensor in sensors):
-            raise ProtocolError("'sensors' must be a list of maps.")
-        return Ready(str(said.get("name", "")), str(said.get("version", "")), sensors)
-
-    def step(self, moment: Moment, timeout_s: float | None = None) -> Answer:
-        """Ask for a decision."""
-        message = {"type": "step", **as_map(moment), "sensors": self._slim(moment.sensors)}
-        return answer_from(self._ask(message, "act", timeout_s))
 
     def close(self) -> None:
         """End the session; the agent's own ``close`` has run when this returns."""
@@ -99,15 +92,38 @@ class RemoteAgent:
             answer = unpack(self._socket.receive())
         except ConnectionLost as problem:
             raise ConnectionLost(
-                f"the agent at {self.address} was lost while it was asked to {doing}: {problem}"
+                f"the {self.serves} at {self.address} was lost while it was asked to {doing}: "
+                f"{problem}"
             ) from problem
         if answer["type"] == "error":
-            raise _failure(self.address, answer)
+            raise _failure(self.address, answer, self.serves)
         if answer["type"] != expected:
             raise ProtocolError(
                 f"{self.address} answered '{answer['type']}' to '{doing}', expected '{expected}'."
             )
         return answer
+
+
+class RemoteAgent(_Session):
+    """A connection to an agent that serves at ``ws://HOST:PORT``: one session, one episode."""
+
+    def __init__(self, address: str, *, wait_s: float = 0.0, who: str = "jaywalk") -> None:
+        """Connect and agree on the protocol; see the base class."""
+        super().__init__(address, wait_s=wait_s, who=who)
+        self._maps: dict[str, Any] = {}
+
+    def setup(self, briefing: Briefing, timeout_s: float | None = None) -> Ready:
+        """Brief the agent."""
+        said = self._ask({"type": "setup", **as_map(briefing)}, "ready", timeout_s)
+        sensors = said.get("sensors") or []
+        if not isinstance(sensors, list) or not all(isinstance(sensor, dict) for sensor in sensors):
+            raise ProtocolError("'sensors' must be a list of maps.")
+        return Ready(str(said.get("name", "")), str(said.get("version", "")), sensors)
+
+    def step(self, moment: Moment, timeout_s: float | None = None) -> Answer:
+        """Ask for a decision."""
+        message = {"type": "step", **as_map(moment), "sensors": self._slim(moment.sensors)}
+        return answer_from(self._ask(message, "act", timeout_s))
 
     def _slim(self, sensors: dict[str, Any]) -> dict[str, Any]:
         """A map is long and never changes: it goes out once, then as None."""
@@ -118,6 +134,24 @@ class RemoteAgent:
                     slim[tag] = (frame, {**data, "opendrive": None})
                 self._maps[tag] = data["opendrive"]
         return slim
+
+
+class RemotePeople(_Session):
+    """A connection to people who are served at ``ws://HOST:PORT``: one session, one episode."""
+
+    serves = "people"
+
+    def setup(
+        self, who: PersonTraits, goal_m: Array, seed: int, timeout_s: float | None = None
+    ) -> tuple[str, str]:
+        """Reset the policy; returns its name and version."""
+        message = {"type": "setup", "who": as_map(who), "goal_m": goal_m, "seed": seed}
+        said = self._ask(message, "ready", timeout_s)
+        return str(said.get("name", "")), str(said.get("version", ""))
+
+    def step(self, seen: PersonView, timeout_s: float | None = None) -> PersonAct:
+        """Ask for the answer of all people."""
+        return act_from(self._ask({"type": "step", **as_map(seen)}, "act", timeout_s))
 
 
 def _connect(address: str, wait_s: float) -> websocket.Websocket:
@@ -131,12 +165,17 @@ def _connect(address: str, wait_s: float) -> websocket.Websocket:
             time.sleep(_RETRY_S)
 
 
-def _failure(address: str, answer: Message) -> LinkError:
+def _failure(address: str, answer: Message, serves: str) -> LinkError:
     text = str(answer.get("message", "")).rstrip()
     if answer.get("kind") == "protocol":
         return ProtocolError(f"{address} refused: {text}")
     trace = str(answer.get("traceback", "")).rstrip()
-    return AgentFailure(f"the agent at {address} raised:\n{trace or text}")
+    return AgentFailure(f"the {serves} at {address} raised:\n{trace or text}")
+
+
+def _other_kind(address: str, offered: Any) -> str:
+    option = "--people-model" if offered == "people" else "--agent"
+    return f"{address} serves {offered}; give it with {option}."
 
 
 def _other_version(address: str, spoken: Any) -> str:

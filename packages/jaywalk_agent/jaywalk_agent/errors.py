@@ -8,7 +8,7 @@ class LinkError(Exception):
 
 
 class NoListener(LinkError):  # noqa: N818  (named for what it means)
-    """Nobody listens at the address."""
+    """No agent listens at the address."""
 
 
 class ConnectionLost(LinkError):  # noqa: N818

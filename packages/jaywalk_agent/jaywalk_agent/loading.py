@@ -17,6 +17,24 @@ def load_agent(path: str | os.PathLike[str]) -> type[Agent]:
     Raises:
         ImportError: There is no such file, or not exactly one agent in it.
     """
+    module = import_path(path)
+    full = module.__file__
+    agents = agents_in(module)
+    if len(agents) != 1:
+        names = ", ".join(kind.__name__ for kind in agents) or "none"
+        raise ImportError(
+            f"{full} defines {len(agents)} agents ({names}), expected exactly one subclass of "
+            "jaywalk_agent.Agent."
+        )
+    return agents[0]
+
+
+def import_path(path: str | os.PathLike[str]) -> Any:
+    """Import a Python file, as if it had been started from its folder.
+
+    Raises:
+        ImportError: There is no such file.
+    """
     full = os.path.abspath(os.fspath(path))
     if not os.path.isfile(full):
         raise ImportError(f"There is no file {full}.")
@@ -27,20 +45,12 @@ def load_agent(path: str | os.PathLike[str]) -> type[Agent]:
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module
-    # As if it had been started from its folder: agents import their neighbours.
-    sys.path.insert(0, os.path.dirname(full))
+    sys.path.insert(0, os.path.dirname(full))  # for modules next to the file
     try:
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(os.path.dirname(full))
-    agents = agents_in(module)
-    if len(agents) != 1:
-        names = ", ".join(kind.__name__ for kind in agents) or "none"
-        raise ImportError(
-            f"{full} defines {len(agents)} agents ({names}), expected exactly one subclass of "
-            "jaywalk_agent.Agent."
-        )
-    return agents[0]
+    return module
 
 
 def agents_in(module: Any) -> list[type[Agent]]:

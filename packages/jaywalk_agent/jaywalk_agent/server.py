@@ -11,9 +11,12 @@ import threading
 import traceback
 from typing import Any, Callable
 
+import numpy as np
+
 from jaywalk_agent import websocket
 from jaywalk_agent.agent import Agent, as_answer, name_of
 from jaywalk_agent.errors import ConnectionLost, LinkError, ProtocolError
+from jaywalk_agent.people import PersonPolicy, checked_act, traits_from, view_from
 from jaywalk_agent.wire import (
     PROTOCOL,
     Message,
@@ -31,6 +34,7 @@ _IDLE_S = 3600.0
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 AgentMaker = Callable[[], Agent]
+PeopleMaker = Callable[[], PersonPolicy]
 
 
 def serve(make: AgentMaker, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -> None:
@@ -44,30 +48,50 @@ def serve(make: AgentMaker, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -
         port: Port to listen at; 0 takes a free one.
     """
     with AgentServer(make, host, port) as server:
-        _log(f"serving at {server.address}, Ctrl-C ends")
-        if host not in _LOCAL:
-            _log(f"warning: {host} may be reached by others, and there is no password")
-        try:
-            server.wait()
-        except KeyboardInterrupt:
-            _log("ended")
+        _wait(server, host)
+
+
+def serve_people(make: PeopleMaker, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -> None:
+    """Serve people until Ctrl-C.
+
+    Args:
+        make: A class with the methods of :class:`~jaywalk_agent.PersonPolicy`, or a function that
+            makes such an object; called once per connection.
+        host: Address to listen at; as for :func:`serve`.
+        port: Port to listen at; 0 takes a free one.
+    """
+    with PeopleServer(make, host, port) as server:
+        _wait(server, host)
+
+
+def _wait(server: AgentServer, host: str) -> None:
+    _log(f"serving at {server.address}, Ctrl-C ends")
+    if host not in _LOCAL:
+        _log(f"warning: {host} may be reached by others, and there is no password")
+    try:
+        server.wait()
+    except KeyboardInterrupt:
+        _log("ended")
 
 
 class AgentServer:
-    """A server in a thread of its own; use it in a ``with`` statement."""
+    """A server in its own thread; use it in a ``with`` statement."""
 
-    def __init__(self, make: AgentMaker, host: str = "127.0.0.1", port: int = 0) -> None:
+    people = False
+
+    def __init__(self, make: Callable[[], Any], host: str = "127.0.0.1", port: int = 0) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         kind = type("_Server", (_Server,), {"address_family": family})
         self._server: _Server = kind((host, port), _Handler)
         self._server.make = make
+        self._server.session = PeopleSession if self.people else Session
         port = self._server.server_address[1]
         self.address = f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
     def wait(self) -> None:
-        """Until somebody closes it."""
+        """Run until it is closed."""
         while self._thread.is_alive():
             self._thread.join(1.0)
 
@@ -83,11 +107,18 @@ class AgentServer:
         self.close()
 
 
+class PeopleServer(AgentServer):
+    """The same for people: ``make`` returns a :class:`~jaywalk_agent.PersonPolicy`."""
+
+    people = True
+
+
 class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
     block_on_close = False
-    make: AgentMaker
+    make: Callable[[], Any]
+    session: type[Session]
 
     def __init__(self, address: tuple[str, int], handler: Any) -> None:
         self.slots = threading.BoundedSemaphore(MAX_SESSIONS)
@@ -106,7 +137,7 @@ class _Handler(socketserver.BaseRequestHandler):
         try:
             link = websocket.accept(self.request, MAX_MESSAGE_BYTES)
             link.set_timeout(_IDLE_S)
-            Session(link, self.server.make).run()
+            self.server.session(link, self.server.make).run()
         except (LinkError, OSError) as problem:
             _log(f"session of {self.client_address[0]}:{self.client_address[1]}: {problem}")
         finally:
@@ -116,9 +147,11 @@ class _Handler(socketserver.BaseRequestHandler):
 class Session:
     """One connection: hello, setup, steps, close."""
 
-    def __init__(self, link: websocket.Websocket, make: AgentMaker) -> None:
+    serves = "agent"
+
+    def __init__(self, link: websocket.Websocket, make: Callable[[], Any]) -> None:
         self._link, self._make = link, make
-        self._agent: Agent | None = None
+        self._agent: Any = None
         self._maps: dict[str, Any] = {}
 
     def run(self) -> None:
@@ -153,6 +186,7 @@ class Session:
             protocol=PROTOCOL,
             library=__version__,
             python=platform.python_version(),
+            serves=self.serves,
         )
 
     def _answer(self, message: Message) -> bool:
@@ -162,7 +196,7 @@ class Session:
             raise ProtocolError(f"'{kind}' is unknown, expected 'setup', 'step' or 'close'.")
         if kind == "step" and self._agent is None:
             raise ProtocolError("'step' came before 'setup'.")
-        content = _read(kind, message, self._maps)
+        content = self._read(kind, message)
         try:
             reply = self._act(kind, content)
         except Exception as problem:  # whatever the agent raises is for the other side to know
@@ -173,6 +207,19 @@ class Session:
             return False
         self._link.send(reply)
         return kind != "close"
+
+    def _read(self, kind: str, message: Message) -> Any:
+        if kind == "setup":
+            return briefing_from(message)
+        if kind == "close":
+            return None
+        moment = moment_from(message)
+        for tag, (_, data) in moment.sensors.items():
+            if isinstance(data, dict) and "opendrive" in data:
+                if data["opendrive"] is None:
+                    data["opendrive"] = self._maps.get(tag)
+                self._maps[tag] = data["opendrive"]
+        return moment
 
     def _act(self, kind: str, content: Any) -> bytes:
         if kind == "setup":
@@ -190,7 +237,7 @@ class Session:
 
     def _end_agent(self) -> None:
         agent, self._agent = self._agent, None
-        if agent is not None:
+        if agent is not None and hasattr(agent, "close"):
             agent.close()
 
     def _send(self, message_type: str, **parts: Any) -> None:
@@ -201,18 +248,32 @@ class Session:
             self._send("error", **parts)
 
 
-def _read(kind: str, message: Message, maps: dict[str, Any]) -> Any:
-    if kind == "setup":
-        return briefing_from(message)
-    if kind == "close":
-        return None
-    moment = moment_from(message)
-    for tag, (_, data) in moment.sensors.items():
-        if isinstance(data, dict) and "opendrive" in data:
-            if data["opendrive"] is None:
-                data["opendrive"] = maps.get(tag)
-            maps[tag] = data["opendrive"]
-    return moment
+class PeopleSession(Session):
+    """One connection to the people of an episode."""
+
+    serves = "people"
+
+    def _read(self, kind: str, message: Message) -> Any:
+        if kind == "setup":
+            if not {"who", "goal_m", "seed"} <= message.keys():
+                raise ProtocolError("'setup' needs who, goal_m and seed: people are served here.")
+            who, goal_m = traits_from(message["who"]), message["goal_m"]
+            return who, goal_m, np.random.default_rng(int(message["seed"]))
+        return None if kind == "close" else view_from(message)
+
+    def _act(self, kind: str, content: Any) -> bytes:
+        if kind == "setup":
+            self._end_agent()
+            self._agent = people = self._make()
+            people.reset(*content)
+            name = str(getattr(people, "name", "") or type(people).__name__)
+            version = str(getattr(people, "version", "1"))
+            return pack({"type": "ready", "name": name, "version": version})
+        if kind == "step":
+            act = checked_act(self._agent.act(content), len(content.active))
+            return pack({"type": "act", **as_map(act)})
+        self._end_agent()
+        return pack({"type": "closed"})
 
 
 def _log(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What an agent is told: once before it starts, and then on every tick.
+"""Inputs of an agent: once before it starts, and then on every tick.
 
 Frame: CARLA's, left-handed: x forward (east), y right (south), z up; metres. Yaw is clockwise seen
 from above, in degrees. A rotation is (pitch, yaw, roll). Arrays of reals are float64.
@@ -70,7 +70,7 @@ class StopLines:
 
 @dataclass(frozen=True)
 class Briefing:
-    """What an agent is told before the first tick; the ego stands at the route's first point."""
+    """Inputs of an agent before the first tick; the ego stands at the route's first point."""
 
     town: str
     seed: int

@@ -97,7 +97,7 @@ class Websocket:
         first, second = self._read(2)
         last, code, length = bool(first & 0x80), first & 0x0F, second & 0x7F
         if first & 0x70:
-            self._refuse(1002, "an extension nobody agreed on")
+            self._refuse(1002, "an extension that was not agreed on")
         if bool(second & 0x80) is self._masks:
             self._refuse(1002, "a client must mask its frames, a server must not")
         if length == 126:
@@ -190,7 +190,7 @@ def accept(link: socket.socket, max_bytes: int) -> Websocket:
     """Answer a client's handshake.
 
     Raises:
-        ProtocolError: It asked for something else; it has been told.
+        ProtocolError: It asked for something else, and has received an error.
         ConnectionLost: It went away.
     """
     link.settimeout(_HANDSHAKE_S)
@@ -298,7 +298,7 @@ def _turn_away(link: socket.socket, status: str, reason: str) -> None:
         "Connection: close\r\n\r\n"
     )
     link.sendall((head + body).encode())
-    raise ProtocolError(f"Turned somebody away: {reason}.")
+    raise ProtocolError(f"Refused a client: {reason}.")
 
 
 def _accept_key(key: str) -> str:

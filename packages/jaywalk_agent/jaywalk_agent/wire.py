@@ -50,14 +50,14 @@ def unpack(data: bytes | bytearray) -> Message:
     """A message from bytes.
 
     Raises:
-        ProtocolError: These bytes are no message.
+        ProtocolError: The bytes are not a message.
     """
     try:
         message = msgpack.unpackb(data, ext_hook=_extension, raw=False, strict_map_key=True)
     except ProtocolError:
         raise
     except Exception as problem:  # msgpack raises many kinds for broken bytes
-        raise ProtocolError(f"{len(data)} bytes that are no msgpack: {problem}.") from problem
+        raise ProtocolError(f"{len(data)} bytes that are not msgpack: {problem}.") from problem
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ProtocolError("A message without a 'type'; expected a map with one.")
     return message
@@ -105,7 +105,7 @@ def _array_parts(data: bytes) -> tuple[Any, Any, memoryview]:
     kind, shape, start = head.unpack(), head.unpack(), head.tell()
     width = {0xC4: 1, 0xC5: 2, 0xC6: 4}.get(data[start])
     if width is None:
-        raise ProtocolError("An array whose data are no bytes.")
+        raise ProtocolError("An array whose data are not bytes.")
     first = start + 1 + width
     raw = memoryview(data)[first:]
     if int.from_bytes(data[start + 1 : first], "big") != len(raw):

@@ -102,7 +102,12 @@ def _outline(thing: Any) -> tuple[float, float, float, float]:
 
 
 class CrowdView:
-    """Vehicles, props, other people and lights around people on foot."""
+    """Vehicles, props, other people and lights around people on foot.
+
+    Attributes:
+        vehicle_ids: Ids of the vehicles, in rising order; a new list when one comes or goes.
+        vehicle_roles: Their role names.
+    """
 
     def __init__(
         self, world: carla.World, own_ids: list[int], cars_every: int = _CARS_EVERY
@@ -120,7 +125,8 @@ class CrowdView:
         vehicles = sorted(actors.filter("vehicle.*"), key=lambda actor: actor.id)
         props = [a for a in actors.filter("static.prop.*") if a.bounding_box.extent.z > _STEP_M]
         own = set(self._own)
-        self._vehicle_ids = [actor.id for actor in vehicles]
+        self.vehicle_ids = [actor.id for actor in vehicles]
+        self.vehicle_roles = [str(a.attributes.get("role_name", "")) for a in vehicles]
         self._other_ids = sorted(a.id for a in actors.filter("walker.*") if a.id not in own)
         boxes = [actor.bounding_box for actor in vehicles]
         self._centre = np.array([(b.location.x, b.location.y) for b in boxes]).reshape(-1, 2)
@@ -166,7 +172,7 @@ class CrowdView:
         self._look_around(snapshot)
         standing = np.hypot(self._vehicles[:, 6], self._vehicles[:, 7]) < _STANDING_MPS
         hides = np.concatenate([self._vehicles[standing, :6], self._props[self._tall]])
-        ids = np.array(self._vehicle_ids, np.int64)
+        ids = np.array(self.vehicle_ids, np.int64)
         return ids, self._vehicles, np.ascontiguousarray(hides), self._other_people
 
     def _look_around(self, snapshot: carla.WorldSnapshot) -> None:
@@ -191,7 +197,7 @@ class CrowdView:
             people.x[:], people.y[:], people.z[:] = np.array(rows).T
 
     def _read_others(self, snapshot: carla.WorldSnapshot) -> bool:
-        vehicles = pose_rows(snapshot, self._vehicle_ids)
+        vehicles = pose_rows(snapshot, self.vehicle_ids)
         others = pose_rows(snapshot, self._other_ids)
         if vehicles is None or others is None:
             return False
@@ -237,3 +243,49 @@ def flat_box(actor: carla.Actor) -> tuple[float, ...]:
     x = pose.location.x + box.location.x * cos - box.location.y * sin
     y = pose.location.y + box.location.x * sin + box.location.y * cos
     return x, y, cos, sin, box.extent.x, box.extent.y
+
+
+# Number of the first vehicle of each role; vehicles of scenarios come after these.
+_FIRST_OF: Final = {"hero": 1, "background": 101}
+FIRST_OTHER: Final = 50_001
+
+
+class VehicleNumbers:
+    """Numbers of vehicles for memories and noise.
+
+    Actor ids will not do: they depend on earlier episodes of the server, and the two halves of a
+    pair have different actors, but the same background.
+
+    Attributes:
+        numbers: Numbers of the present vehicles, rising.
+        order: Rows of these vehicles in the list of ids.
+    """
+
+    def __init__(self) -> None:
+        self._ids: list[int] = []
+        self._number: dict[int, int] = {}
+        self._actor: dict[int, int] = {0: 0}
+        self.order = np.zeros(0, np.int64)
+        self.numbers = np.zeros(0, np.int64)
+
+    def update(self, ids: list[int], roles: list[str]) -> None:
+        """Number vehicles that are new; ``order`` sorts them by ``numbers``."""
+        if ids is self._ids:
+            return
+        self._ids = ids
+        for actor, role in zip(ids, roles, strict=True):
+            number = _FIRST_OF.get(role, FIRST_OTHER)
+            while self._actor.setdefault(number, actor) != actor:
+                number += 1
+            self._number.setdefault(actor, number)
+        unsorted = np.array([self._number[actor] for actor in ids], np.int64)
+        self.order = np.argsort(unsorted, kind="stable")
+        self.numbers = unsorted[self.order]
+
+    def number_of(self, actor: int) -> int:
+        """Return the number of a vehicle; -1 if it has none."""
+        return self._number.get(actor, -1)
+
+    def actors(self, numbers: IntArray) -> IntArray:
+        """Actor ids of numbers; 0 stays 0."""
+        return np.array([self._actor[number] for number in numbers.tolist()], np.int64)

@@ -33,7 +33,7 @@ class Briefing:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     # Data of the scenarios (name, first_actor, last_actor, direction), for files written for
     # evaluators that keep such a list. Jaywalk's own drivers never read it.
-    told: tuple[Any, ...] = ()
+    announcements: tuple[Any, ...] = ()
     episode_id: str = ""
     episode_seed: int = 0  # like ``seed``, but different for every episode of a run
     output: Path | None = None  # folder for the driver's own files; None: nothing is recorded

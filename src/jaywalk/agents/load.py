@@ -38,7 +38,7 @@ def make_driver(name: str) -> Driver:
         return driver
     path = Path(name)
     if not path.is_file():
-        raise UsageError(f"--agent is '{path}', and there is no such file.")
+        raise UsageError(f"--agent is '{path}', but that file does not exist.")
     add_compatibility()
     module = import_file(path)
     if hasattr(module, ENTRY_POINT):

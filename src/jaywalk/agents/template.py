@@ -26,8 +26,8 @@ def write_agent(folder: Path, name: str, *, remote: bool = False) -> tuple[Path,
     name = name.removesuffix(".py")
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"'{name}' is no name for an agent; expected letters, digits, - and _, beginning with "
-            "a letter, as in my_agent."
+            f"'{name}' is not a valid agent name; expected letters, digits, - and _, beginning "
+            "with a letter, as in my_agent."
         )
     kind = "".join(word[:1].upper() + word[1:] for word in re.split(r"[-_]+", name) if word)
     path, test = folder / f"{name}.py", folder / f"test_{name}.py"

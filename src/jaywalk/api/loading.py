@@ -96,11 +96,11 @@ def load(folder: str | Path) -> Run:
         folder: Run folder, as ``jaywalk run`` and :func:`jaywalk.drive` write it.
 
     Raises:
-        UsageError: The folder does not exist or is no run.
+        UsageError: The folder does not exist or is not a run.
     """
     path = Path(folder)
     if not path.is_dir():
-        raise UsageError(f"'{path}' is no folder. Give the folder of a run, such as runs/mine.")
+        raise UsageError(f"'{path}' is not a folder. Give the folder of a run, such as runs/mine.")
     if not RunFolder(path).is_run:
         inside = sorted(one.name for one in path.iterdir() if RunFolder(one).is_run)
         hint = f" It contains runs: {', '.join(inside[:5])}." if inside else ""

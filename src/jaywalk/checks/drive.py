@@ -145,7 +145,7 @@ def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:
         if ahead >= len(route):
             break
         x, y, z = (float(value) for value in route.position_m[ahead])
-        yaw = math.radians(float(route.rotation_deg[ahead, 1]))
+        yaw = float(route.yaw_rad[ahead])
         for aside in _PEOPLE_ASIDE_M:
             place = carla.Location(x - aside * math.sin(yaw), y + aside * math.cos(yaw), z + 1.2)
             pose = carla.Transform(place, carla.Rotation(yaw=math.degrees(yaw)))
@@ -161,7 +161,7 @@ def _spawn_people(world: Any, route: DenseRoute) -> tuple[Any, ...]:
 SETUP_S: Final = 120.0
 STEP_LIMIT_S: Final = 10.0
 DRIVE_S: Final = 12.0  # simulated
-DRIVE_WALL_S: Final = 12.0
+DRIVE_WALL_S: Final = 60.0
 _AIM_M: Final = 6
 _LOST_M: Final = 8.0
 

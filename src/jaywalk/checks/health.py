@@ -156,7 +156,7 @@ def _kernels() -> Iterator[HealthFinding]:
             check="kernel cache",
             state=MISSING,
             detail=f"{folder} cannot be written",
-            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles anew",
+            fix="set NUMBA_CACHE_DIR to a writable folder, or every start compiles again",
         )
     elif kernels_are_compiled():
         yield HealthFinding(check="kernel cache", state=OK, detail=f"warm, in {folder}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jaywalk.checks.drive import CheckDrive
 from jaywalk.core.arrays import FloatArray
+from jaywalk.geometry.path import arc_lengths, points_at
 
 Verdict = tuple[str, str, str]  # state, detail, fix
 PASS: Final = "pass"
@@ -52,7 +53,7 @@ def judge_steering(drive: CheckDrive) -> Verdict:
     best, where = max(
         (_agreement(turn, steer), where) for where, turn in (("the route", route), *_aims(drive))
     )
-    # Steering with the wrong sign is unstable: who follows the route for long has the right one.
+    # With the wrong sign steering is unstable: a car that stays on the route has the right one.
     strays = drive.samples[-1].along_m < _FOLLOWED_M
     if strays and (at_start < -_AGREES or best < -_AGREES):
         return FAIL, "mirrored: it steers left where the route goes right, or the reverse", _FIX
@@ -67,7 +68,7 @@ def judge_steering(drive: CheckDrive) -> Verdict:
 def _aims(drive: CheckDrive) -> Iterator[tuple[str, FloatArray]]:
     """Yield points that an agent may aim at, by name, with their angle in every tick."""
     along = np.array([sample.along_m for sample in drive.samples])
-    arc = _arc_m(drive.route_m)
+    arc = arc_lengths(drive.route_m)
     for ahead_m in _AHEAD_M:
         yield "the route", _angles(drive, drive.route_m[_first_at(arc, along + ahead_m)])
     if drive.plan_m is None or not 2 <= len(drive.plan_m) <= 0.5 * len(arc):
@@ -80,13 +81,8 @@ def _aims(drive: CheckDrive) -> Iterator[tuple[str, FloatArray]]:
         yield "the next point of the thinned plan", _angles(drive, following)
         # A point on the straight lines between the points of the plan.
         at = np.minimum(along + ahead_m, plan_arc[-1])
-        line = np.column_stack([np.interp(at, plan_arc, plan_m[:, axis]) for axis in (0, 1)])
+        line = points_at(at, plan_arc, plan_m)
         yield "the line of the thinned plan", _angles(drive, line)
-
-
-def _arc_m(line_m: FloatArray) -> FloatArray:
-    steps = np.hypot(*np.diff(line_m, axis=0).T)
-    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def _first_at(arc_m: FloatArray, along_m: FloatArray) -> NDArray[np.int64]:

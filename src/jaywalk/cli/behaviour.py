@@ -13,6 +13,7 @@ from jaywalk.cli import behaviour_learn, behaviour_report
 from jaywalk.cli import behaviour_learn as behaviour_export
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_line, print_table, say
 from jaywalk.datasets.behaviour_detect import DatasetCheck, check_datasets
+from jaywalk.forecasting.behaviour._inputs import tagged_samples
 from jaywalk.forecasting.behaviour.models.baselines import BASELINES, predict_risk
 from jaywalk.forecasting.behaviour.predictions import read_predictions
 from jaywalk.forecasting.behaviour.sampling import (
@@ -254,6 +255,7 @@ def score(
     exclude_samples: Exclude = None,
     split: Split = "test",
     strict: Strict = False,
+    tagged: Annotated[bool, typer.Option("--tagged", help="Only samples with look tags.")] = False,
     per_instance: Annotated[
         Path | None, typer.Option(help="CSV file to write, a row per pedestrian.")
     ] = None,
@@ -270,7 +272,10 @@ def score(
     factors = tuple(name.strip() for name in by.split(",") if name.strip()) if by else ()
     data = load_for(chosen, annotations, splits=_splits(split), factors=factors)
     drawn = draw_samples(data, chosen, split)
-    kept, confidence = line_up(chosen, drawn, predictions, exclude_samples)
+    left_out: frozenset[str] = frozenset()
+    if tagged:
+        left_out = frozenset(drawn["sample_id"]) - set(tagged_samples(data, drawn)["sample_id"])
+    kept, confidence = line_up(chosen, drawn, predictions, exclude_samples, left_out)
     options = Bootstrap(resamples=resamples, seed=seed)
     report = score_report(chosen, kept, confidence, options)
     report["split"] = split

@@ -91,6 +91,16 @@ def train(
     stride: Annotated[
         int, typer.Option(min=1, max=STRIDE_FRAMES, help="Frames between training windows.")
     ] = STRIDE_FRAMES,
+    cues: Annotated[
+        str,
+        typer.Option(
+            help="What models see of the person: place (last box), approach (boxes of all frames), "
+            "gaze (place and looks at the car), both."
+        ),
+    ] = "approach",
+    tagged: Annotated[
+        bool, typer.Option("--tagged", help="Only samples with look tags; gaze and both need it.")
+    ] = False,
     as_json: AsValue = False,
 ) -> None:
     """Train a model, with early stopping on validation, and predict validation and test.
@@ -99,6 +109,9 @@ def train(
 
     Example: jaywalk behaviour train --model sfgru --task action --dataset jaad --annotations JAAD
     --out models/sfgru-action
+
+    Example: jaywalk behaviour train --model forest --task action --dataset jaad --annotations JAAD
+    --cues both --tagged --out models/forest-both
     """
     from jaywalk.forecasting.behaviour.learning import TrainingPlan, train_model
     from jaywalk.forecasting.behaviour.sampling import load_dataset
@@ -109,6 +122,8 @@ def train(
         settings=_settings(config, set_values or []),
         seeds=tuple(range(seeds)),
         stride=stride,
+        cues=cues,
+        tagged=tagged,
     )
     for name in plan.tasks:
         find_task(name, dataset)
@@ -133,7 +148,7 @@ def train(
     finish(
         [*lines, f"predictions: {file}"],
         f"jaywalk behaviour score --task {plan.tasks[-1]} --dataset {dataset} --annotations "
-        f"{annotations} --predictions {file}",
+        f"{annotations} --predictions {file}{' --tagged' if tagged else ''}",
     )
 
 
@@ -153,6 +168,7 @@ def predict(
     Example: jaywalk behaviour predict models/sfgru-action --dataset sim --annotations EXPORT
     --out sfgru-sim.csv
     """
+    from jaywalk.forecasting.behaviour._inputs import tagged_samples
     from jaywalk.forecasting.behaviour.learning import open_model, prediction_table
     from jaywalk.forecasting.behaviour.sampling import draw_samples, load_dataset
 
@@ -161,11 +177,14 @@ def predict(
     chosen = find_task(name, dataset)
     data = load_dataset(dataset, annotations)
     drawn = draw_samples(data, find_task(samples_of or name, dataset), split)
+    tagged = bool(trained.about.get("tagged"))
+    if tagged:
+        drawn = tagged_samples(data, drawn)
     prediction_table(chosen, drawn, trained.predict(data, drawn, name)).write_csv(out)
     finish(
         [f"{drawn.height} rows written to {out}"],
         f"jaywalk behaviour score --task {name} --dataset {dataset} --annotations {annotations} "
-        f"--predictions {out}",
+        f"--predictions {out}{' --tagged' if tagged else ''}",
     )
 
 

@@ -384,6 +384,33 @@ def predict(
 
 
 @app.command()
+def people(
+    as_json: AsValue = False,
+    ticks: Annotated[int, typer.Option(min=20, help="Ticks to measure.")] = 1200,
+) -> None:
+    """CPU time of the model of reacting people: 30 people who cross among 31 vehicles.
+
+    Example: jaywalk bench people --json
+    """
+    from jaywalk_bench.people import AIM_US, bench_people
+
+    result = bench_people(ticks=ticks)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    took = result.us_per_person_and_tick
+    verdict = "ok" if took <= AIM_US else "MISSED"
+    finish(
+        [
+            f"{result.people} people, {result.vehicles} vehicles: {took:.1f} us a person and tick "
+            f"(aim: at most {AIM_US:g}) {verdict}, {result.ms_per_tick:.2f} ms a tick",
+            f"calibration loop: {result.calibration_ms:.1f} ms",
+        ],
+        "jaywalk bench people --json > bench.json  # keep it for comparison",
+    )
+
+
+@app.command()
 def motion(
     as_json: AsValue = False,
     clips: Annotated[int, typer.Option(min=2, help="Clips to measure.")] = 40,

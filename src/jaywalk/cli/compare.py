@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaywalk.cli.output import Note, Part, Result, Table
+from jaywalk.cli.table_formats import Cell
 
 if TYPE_CHECKING:
     from jaywalk.report.comparison import Comparison, Difference, PairOfRuns
@@ -31,7 +32,11 @@ def compare(
         str, typer.Option(help="Print this table alone: metrics or flips, for a paper.")
     ] = "",
     metrics: Annotated[
-        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+        str,
+        typer.Option(
+            help="Only these metrics, as in success_rate,route_completion; 'jaywalk list metrics' "
+            "names them."
+        ),
     ] = "",
 ) -> Result:
     """Compare runs with the first one. Exit code 4 if episodes are missing.
@@ -88,8 +93,11 @@ def _parts(comparison: Comparison) -> list[Part]:
             "detectable",
             "n",
         ]
-        rows = [_row(d, row_label(d.name)) for d in pair.metrics]
-        rows += [_row(d, f"{row_label(d.name)} per km") for d in pair.rates_per_km]
+        rows = [_row(pair, d, d.name, row_label(d.name)) for d in pair.metrics]
+        rows += [
+            _row(pair, d, f"{d.name}_per_km", f"{row_label(d.name)} per km")
+            for d in pair.rates_per_km
+        ]
         keys = [d.name for d in pair.metrics] + [f"{d.name}_per_km" for d in pair.rates_per_km]
         parts += [Table(columns, rows, "metrics", keys=keys), *_flips(pair)]
     tests = len(comparison.primary)
@@ -106,20 +114,24 @@ def _parts(comparison: Comparison) -> list[Part]:
     return parts + [Note(warning) for warning in comparison.warnings]
 
 
-def _row(d: Difference, name: str) -> list[str]:
+def _row(pair: PairOfRuns, d: Difference, key: str, name: str) -> list[str]:
     from jaywalk.report.labels import p_text
 
     sign, digits = d.sign, _digits(d)
     value, low, high = (_number(one, digits, sign=True) for one in (d.value, d.low, d.high))
+    ends = {"difference": d.value, "low": d.low, "high": d.high}
+    candidate: dict[str, float | str] = {"candidate run": pair.candidate, "candidate": d.candidate}
+    scenarios = {"up": sign.higher, "down": sign.lower, "equal": sign.ties}
+    about = {"metric": key, "label": name, "primary": "yes" if d.primary else "no"}
     return [
-        f"{name} *" if d.primary else name,
-        _number(d.baseline, digits),
-        _number(d.candidate, digits),
-        f"{value} [{low}, {high}]",
-        f"{sign.higher}/{sign.lower}/{sign.ties}",
-        p_text(sign.p_value),
-        p_text(d.p_holm) if d.primary else "",
-        _number(d.detectable, digits),
+        Cell(f"{name} *" if d.primary else name, about),
+        Cell(_number(d.baseline, digits), {"baseline run": pair.baseline, "baseline": d.baseline}),
+        Cell(_number(d.candidate, digits), candidate),
+        Cell(f"{value} [{low}, {high}]", ends),
+        Cell(f"{sign.higher}/{sign.lower}/{sign.ties}", scenarios),
+        Cell(p_text(sign.p_value), {"": sign.p_value}),
+        Cell(p_text(d.p_holm), {"": d.p_holm}) if d.primary else "",
+        Cell(_number(d.detectable, digits), {"": d.detectable}),
         f"{d.n_pairs}",
     ]
 
@@ -136,11 +148,12 @@ def _flips(pair: PairOfRuns) -> list[Part]:
         [
             flip.scenario,
             "-" if flip.seed is None else str(flip.seed),
-            "failure" if flip.to_success else "success",
-            "success" if flip.to_success else "failure",
+            Cell(ends[0], {"baseline run": pair.baseline, "baseline": ends[0]}),
+            Cell(ends[1], {"candidate run": pair.candidate, "candidate": ends[1]}),
             flip.cause,
         ]
         for flip in pair.flips
+        for ends in [("failure", "success") if flip.to_success else ("success", "failure")]
     ]
     return [Note(words), Table(columns, rows, "flips")]
 

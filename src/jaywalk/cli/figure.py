@@ -49,14 +49,12 @@ def figure(
     """
     from jaywalk.report.paper import check_suffix, draw_figure, save_figure
     from jaywalk.report.scored_runs import score_folders
-    from jaywalk.report.svg import claim
 
     if not name:
         return _list_of_figures()
     if output is None:
         raise UsageError("Where shall the figure go? Give -o FILE.pdf, .svg or .png.")
     check_suffix(output)
-    claim(output)
     scored = score_folders(runs or [], protocol)
     save_figure(draw_figure(name, scored, episode=episode, width=width.value), output)
     complete = all(run.score.is_complete for run in scored)

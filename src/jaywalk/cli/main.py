@@ -115,6 +115,22 @@ _STYLE: Final[dict[str, Any]] = {
 }
 
 
+# Verb, part of the parser's message, and what was probably meant.
+_HINTS: Final = (
+    ("run", "unexpected extra argument", "Name the driver with --agent, as in --agent cruise."),
+    (
+        "run",
+        "No such option: --protocol",
+        "A run is recorded once and scored under any protocol: jaywalk score RUN --protocol NAME.",
+    ),
+    (
+        "score",
+        "unexpected extra argument",
+        "It scores one run; 'jaywalk compare RUN RUN' compares several.",
+    ),
+)
+
+
 class LazyVerb(TyperCommand):
     """A verb in the list of verbs; using it imports its file."""
 
@@ -139,7 +155,14 @@ class LazyVerb(TyperCommand):
 
     def make_context(self, *words: Any, **more: Any) -> Any:
         """Read the verb's own options; the context holds the loaded command."""
-        return self.loaded.make_context(*words, **more)
+        try:
+            return self.loaded.make_context(*words, **more)
+        except Exception as problem:
+            message = getattr(problem, "message", "")
+            for verb, part, hint in _HINTS:
+                if verb == self.name and part in str(message):
+                    problem.message = f"{str(message).rstrip('.')}. {hint}"  # type: ignore[attr-defined]
+            raise
 
 
 class Verbs(TyperGroup):

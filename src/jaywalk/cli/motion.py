@@ -32,7 +32,10 @@ LibraryArgument = Annotated[
 def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the library.")],
     bvh: Annotated[
-        Path | None, typer.Option(help="Motion file (.bvh), or folder, of any skeleton.")
+        Path | None,
+        typer.Option(
+            "--files", "--bvh", help="Motion file (.bvh, .glb, .gltf), or folder, of any skeleton."
+        ),
     ] = None,
     clips: Annotated[
         Path | None, typer.Option(help="CSV of clips to cut from these files.")
@@ -56,7 +59,9 @@ def build(
     The joints of a skeleton are guessed and shown for approval; --mapping gives them instead.
     Broken files are named on stderr and in the library; exit code 4 if there were any.
 
-    Example: jaywalk motion build --bvh takes --out mychild --licence "own capture"
+    Example: jaywalk motion build --files takes --out mychild --licence "own capture"
+
+    Example: jaywalk motion build --files run.glb --out mychild
 
     Example: jaywalk motion build --bvh cmu --clips habit_clips.csv --out lib
     """
@@ -67,7 +72,7 @@ def build(
     from jaywalk.motion.sources.joint_mapping import read_mapping
 
     if mapping is not None and bvh is None:
-        raise UsageError("--mapping says which joint of --bvh is which; give --bvh too")
+        raise UsageError("--mapping says which joint of --files is which; give --files too")
     policies = {rig: _policy(adults) for rig in ("man", "woman")}
     policies |= {rig: _policy(children) for rig in ("girl", "boy")}
     check_folder(out)

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def map_joints(
-    file: Annotated[Path, typer.Argument(help="Motion file (.bvh).")],
+    file: Annotated[Path, typer.Argument(help="Motion file (.bvh, .glb, .gltf).")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Mapping file to write (.toml or .yaml).")
     ] = None,
@@ -42,7 +42,7 @@ def map_joints(
     if out is not None and out.suffix.lower() not in (".toml", ".yaml", ".yml"):
         raise UsageError(f"--out is '{out}'; expected a name with .toml, .yaml, .yml.")
     if not file.is_file():
-        raise UsageError(f"'{file}' is no file. Give one motion file (.bvh).")
+        raise UsageError(f"'{file}' is no file. Give one motion file (.bvh, .glb, .gltf).")
     kinds = survey(motion_files(file), known_cmu=False)
     if not kinds or kinds[0].guess is None:
         read_motion(file)  # says what is wrong
@@ -56,10 +56,9 @@ def map_joints(
         return
     show_guess(kind)
     if out is not None:
-        finish(
-            [f"wrote {out}"],
-            f"jaywalk motion build --bvh {quote(str(file))} --mapping {quote(str(out))} --out lib",
-        )
+        given, written = quote(str(file)), quote(str(out))
+        following = f"jaywalk motion build --files {given} --mapping {written} --out lib"
+        finish([f"wrote {out}"], following)
 
 
 def approve(place: Path, *, yes: bool) -> None:

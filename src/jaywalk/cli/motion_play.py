@@ -42,7 +42,7 @@ def play(
     """
     from jaywalk.core.errors import UsageError
     from jaywalk.metrics.motion.library_check import played_figures
-    from jaywalk.motion.picture import Film, animate, draw_strip
+    from jaywalk.motion.picture import MotionFilm, animate, draw_strip
 
     if loop and not seconds:
         raise UsageError("--loop never ends; say how long with --seconds")
@@ -59,7 +59,7 @@ def play(
         f"{clip}{' (joining)' if join else ''}"
         for clip, join in zip(seen.clips, seen.joining.tolist(), strict=True)
     ]
-    film = Film(
+    film = MotionFilm(
         rig=rig, joints_m=seen.bones_m, actor=seen.actor, rate_hz=1.0 / seen.delta_s, notes=notes
     )
     title = f"{', '.join(clips)} on {rig}, as the server shows it"

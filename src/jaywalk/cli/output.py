@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -26,10 +26,18 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from jaywalk.cli.table_formats import write_csv, write_latex, write_markdown, write_tsv
+from jaywalk.cli.table_formats import (
+    Cell,
+    joined,
+    split_columns,
+    write_csv,
+    write_latex,
+    write_markdown,
+    write_tsv,
+)
 from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.core.heartbeat import Heartbeat
-from jaywalk.core.text import printable, suggestion
+from jaywalk.core.text import did_you_mean, printable, suggestion
 
 
 class Format(StrEnum):
@@ -41,6 +49,9 @@ class Format(StrEnum):
     LATEX = "latex"
     MD = "md"
     JSON = "json"
+
+
+_FOR_PROGRAMS: Final = (Format.CSV, Format.TSV)  # if asked for; TSV in a pipe is for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +140,10 @@ class Result:
         if self.table or (self.metrics and tables):
             chosen = [one for one in tables if one.name == (self.table or tables[0].name)]
             if not chosen:
-                known = ", ".join(dict.fromkeys(one.name for one in tables if one.name))
-                raise UsageError(f"--table is '{self.table}', expected one of: {known or 'none'}.")
+                known = list(dict.fromkeys(one.name for one in tables if one.name))
+                near = did_you_mean(self.table, known)
+                expected = f"expected one of: {', '.join(known) or 'none'}."
+                raise UsageError(f"--table is '{self.table}', {expected}{near}")
             names = [name.strip() for name in self.metrics.split(",") if name.strip()]
             notes = [one for one in parts if isinstance(one, Note)]
             return [*(one.only(names) if names else one for one in chosen), *notes]
@@ -145,6 +158,7 @@ class _Asked:
 
     format: Format | None = None
     tables: int = 0  # printed so far
+    waiting: list[tuple[str, list[str], list[list[str]]]] = field(default_factory=list)
 
     @property
     def for_machines(self) -> bool:
@@ -162,7 +176,12 @@ def _choose(ctx: typer.Context, chosen: Format | None) -> Format | None:
 
 
 def _forget() -> None:
+    waiting, chosen = list(_ASKED.waiting), _ASKED.format
     _ASKED.format, _ASKED.tables = None, 0
+    _ASKED.waiting.clear()
+    if waiting:
+        heading, rows = joined(waiting)
+        (write_csv if chosen is Format.CSV else write_tsv)([heading] if any(heading) else [], rows)
 
 
 def _wants_json(ctx: typer.Context, given: bool) -> bool:
@@ -354,9 +373,14 @@ def _print_table(table: Table) -> None:
         chosen = Format.TABLE if sys.stdout.isatty() else Format.TSV
     else:
         header = True
-        if _ASKED.tables:
+        if _ASKED.tables and chosen not in _FOR_PROGRAMS:
             sys.stdout.write("\n")
     _ASKED.tables += 1
+    if _ASKED.format in _FOR_PROGRAMS:  # written when the command ends, all tables as one
+        columns, rows = split_columns(table.columns, table.rows)
+        clean = [[printable(cell, layout=False) for cell in row] for row in rows]
+        _ASKED.waiting.append((table.name or str(_ASKED.tables), columns, clean))
+        return
     heading = [list(table.columns)] if any(table.columns) and header else []
     if chosen is Format.TABLE:
         _print_rich(table.columns, table.rows)
@@ -366,8 +390,6 @@ def _print_table(table: Table) -> None:
         write_latex(heading, clean, table.name)
     elif chosen is Format.MD:
         write_markdown(heading, clean)
-    elif chosen is Format.CSV:
-        write_csv(heading, clean)
     else:
         write_tsv(heading, clean)
 
@@ -404,9 +426,14 @@ def heartbeat(verb: str) -> Iterator[None]:
 
 def say(text: str) -> None:
     """Write a line about progress to stderr, so that stdout stays what was asked for."""
+    touch()
+    _write_progress(text)
+
+
+def touch() -> None:
+    """Note that something was written: the next line of the heartbeat comes later."""
     if _BEAT is not None:
         _BEAT.touch()
-    _write_progress(text)
 
 
 def _write_progress(text: str) -> None:
@@ -461,19 +488,26 @@ def with_interval(
 ) -> str:
     """Text of a value with the ends of its interval."""
     low, high = (number(end, digits) for end in interval)
-    return f"{number(value, digits)}{unit} [{low}, {high}]"
+    values = dict(zip(("", "low", "high"), (value, *interval), strict=True))
+    return Cell(f"{number(value, digits)}{unit} [{low}, {high}]", values)
 
 
 def number(value: float | None, digits: int = 1) -> str:
     """A number, or a dash where there is none."""
-    return "-" if value is None else f"{value:z.{digits}f}"
+    return Cell("-" if value is None else f"{value:z.{digits}f}", {"": value})
 
 
 def interval_text(low: float, high: float, digits: int) -> str:
     """Text of the ends of an interval."""
-    return f"[{number_or_dash(low, digits)}, {number_or_dash(high, digits)}]"
+    text = f"[{number_or_dash(low, digits)}, {number_or_dash(high, digits)}]"
+    return Cell(text, {"low": low, "high": high})
 
 
 def number_or_dash(value: float, digits: int = 1) -> str:
     """A number, or a dash where there is none."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
+    return Cell(f"{value:.{digits}f}" if math.isfinite(value) else "-", {"": value})
+
+
+def count_of(count: int, of: int) -> str:
+    """Text such as ``3/4``; for programs the count, and the whole in a column ``n``."""
+    return Cell(f"{count}/{of}", {"": count, "n": of})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from jaywalk.cli.output import Note, Part, Result, Table, number, say, with_interval
+from jaywalk.cli.table_formats import Cell
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -280,8 +281,14 @@ def _marked(name: str, values: dict[str, Any]) -> str:
 
 def _hm_cells(values: dict[str, Any]) -> list[str]:
     figures = [number(values[key]) for key in ("base_hm", "generalization_hm", "change_percent")]
-    low, high = (number(end) for end in values["intervals"]["change_percent"]["hm"])
-    return [*figures, f"[{low}, {high}]", f"{values['base_n']}+{values['generalization_n']}"]
+    ends = values["intervals"]["change_percent"]["hm"]
+    low, high = (number(end) for end in ends)
+    interval = Cell(f"[{low}, {high}]", dict(zip(("low", "high"), ends, strict=True)))
+    return [*figures, interval, _halves_n(values["base_n"], values["generalization_n"])]
+
+
+def _halves_n(base: int, shift: int) -> str:
+    return Cell(f"{base}+{shift}", {"n base": base, "n shift": shift})
 
 
 def _cues(cues: list[dict[str, Any]]) -> Table:
@@ -293,7 +300,7 @@ def _cues(cues: list[dict[str, Any]]) -> Table:
                 number(one["base"]["hm"]),
                 number(one["generalization"]["hm"]),
                 number(one["change_percent"]),
-                f"{one['base']['n']}+{one['generalization']['n']}",
+                _halves_n(one["base"]["n"], one["generalization"]["n"]),
             ]
             for one in cues
         ],

@@ -7,10 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
+from jaywalk.cli.output import (
+    AsJson,
+    finish,
+    print_json,
+    print_table,
+    say,
+    with_interval,
+)
 from jaywalk.cli.predict_learn import ablate, export, train
 from jaywalk.cli.predict_truth import truth
-from jaywalk.core.errors import UsageError
+from jaywalk.cli.table_formats import positive_text
+from jaywalk.core.errors import DataError, UsageError
 
 app = typer.Typer(
     help="Predicting people: the in-ROI sensitivity and its rivals, with their statistics.",
@@ -123,6 +131,13 @@ def evaluate(
         table = of_split(table, split)
     times = _times(table, history_s, horizons, every_s)
     windows = build_windows(table, **times).with_context(table)
+    if not len(windows):
+        needed_s = times["history_s"] + min(times["horizons_s"])
+        raise DataError(
+            f"'{data}' is too short to evaluate: nobody is seen for {needed_s:g} s without a gap "
+            f"({times['history_s']:g} s of history and the first horizon). Give longer data, or "
+            "shorter times with --history and --horizons."
+        )
     meetings = roi_samples(table, windows)
     say(f"{len(windows)} windows, {len(meetings)} relevant meetings with a vehicle")
     folds = 1 if in_sample else 5
@@ -247,19 +262,25 @@ def _times(table: Any, history_s: float, horizons: str, every_s: float) -> dict[
 
 
 def _print_results(results: dict[str, Any], level: int) -> None:
-    rows = []
+    rows, marked = [], False
     for name, horizons in results.items():
         for row in horizons:
             cells = [
-                f"{_text(row[m]['value'])} [{', '.join(map(_text, row[m][f'ci{level}']))}]"
+                with_interval(row[m]["value"], row[m][f"ci{level}"], digits=3)
                 for m in ("irs", "nll", "ade", "fde", "ece")
             ]
-            counts = f"{row['n_positive']}/{row['n_samples']}"
-            rows.append([name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"])])
+            counts = positive_text(row["n_positive"], row["n_samples"])
+            rest = row["irs_without_reacted"]
+            more = [] if rest is None else [_text(rest["value"]), str(row["n_reacted"])]
+            marked |= rest is not None
+            rows.append(
+                [name, f"{row['horizon_s']:g}", *cells, counts, str(row["n_tracks"]), *more]
+            )
             for text in row["warnings"]:
                 say(f"{name}, {row['horizon_s']:g} s: {text}")
     metrics = [f"{name} [{level} %]" for name in ("IRS", "NLL", "ADE m", "FDE m", "ECE")]
     columns = ["predictor", "horizon s", *metrics, "pos/n", "tracks"]
+    columns += ["IRS without reacted", "reacted"] if marked else []
     print_table(columns, rows)
 
 

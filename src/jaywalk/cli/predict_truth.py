@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from jaywalk.cli.output import AsJson, finish, print_json, print_table, say
+from jaywalk.cli.output import AsJson, finish, print_json, print_table, say, with_interval
+from jaywalk.cli.table_formats import Cell, positive_text
 from jaywalk.core.errors import UsageError
 
 
@@ -142,8 +143,11 @@ def _print(scores: list[dict[str, Any]], level: int) -> None:
     rows = []
     for entry in scores:
         horizon, best = f"{entry['horizon_s']:g}", entry["best"]
-        counts = [f"{entry['n_positive']}/{entry['n_samples']}", str(entry["n_people"])]
-        span = [f"{_text(low)} to {_text(high)}" for low, high in (best["irs"], best["nll"])]
+        counts = [positive_text(entry["n_positive"], entry["n_samples"]), str(entry["n_people"])]
+        span = [
+            Cell(f"{_text(low)} to {_text(high)}", {"low": low, "high": high})
+            for low, high in (best["irs"], best["nll"])
+        ]
         rows.append(["best possible", horizon, *span, _cell(best["brier"], level), "0", *counts])
         for name, found in entry["predictors"].items():
             cells = [_cell(found[key], level) for key in ("irs", "nll", "brier", "ece")]
@@ -156,7 +160,7 @@ def _print(scores: list[dict[str, Any]], level: int) -> None:
 
 
 def _cell(entry: dict[str, Any], level: int) -> str:
-    return f"{_text(entry['value'])} [{', '.join(map(_text, entry[f'ci{level}']))}]"
+    return with_interval(entry["value"], entry[f"ci{level}"], digits=3)
 
 
 def _text(value: float | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table, say
-from jaywalk.cli.realism_fit import fit_people, validate_people
+from jaywalk.cli.realism_fit import fit_gaps, fit_people, validate_people
 from jaywalk.cli.realism_people import people, rollout
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ app = typer.Typer(
 app.command()(rollout)
 app.command()(people)
 app.command("fit-people")(fit_people)
+app.command("fit-gaps")(fit_gaps)
 app.command("validate-people")(validate_people)
 
 

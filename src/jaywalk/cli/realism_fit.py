@@ -37,8 +37,11 @@ def fit_people(
         list[str] | None, typer.Option(help="Parameter that stays as in the preset; repeat.")
     ] = None,
     evaluations: Annotated[
-        int, typer.Option(min=32, max=100_000, help="Largest number of replays.")
+        int, typer.Option(min=32, max=100_000, help="Largest number of parameter sets to try.")
     ] = 400,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=100, help="Replays of every encounter for each set.")
+    ] = 2,
     seed: Annotated[int, typer.Option(help="Seed of the search and of the people.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -70,16 +73,17 @@ def fit_people(
         base=base.value,
         keeps=tuple(keep or ()),
         evaluations=evaluations,
+        repeats=repeats,
         seed=seed,
         progress=progress,
     )
     best = fit(fitted, request, say)
     after = settings_of(base.value, best.values)
     before = settings_of(base.value, {})
-    others = Replayer(held, seed)
+    others = Replayer(held * repeats, seed)
     held_losses = {
-        "loss": round(loss_of(held, others.run(after)), 5),
-        "loss_before": round(loss_of(held, others.run(before)), 5),
+        "loss": round(loss_of(others.cases, others.run(after)), 5),
+        "loss_before": round(loss_of(others.cases, others.run(before)), 5),
     }
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -135,19 +139,15 @@ def validate_people(
     from jaywalk.actors.reactive.parameters import read_parameters
     from jaywalk.actors.reactive.traits import PRESETS
     from jaywalk.cli.realism_people import plain
-    from jaywalk.rollouts.people.checks import (
-        acceptance_facts,
-        acceptance_rows,
-        aimed_rows,
-        models,
-        replay_rows,
-    )
+    from jaywalk.rollouts.people.checks import aimed_rows, models, replay_rows
+    from jaywalk.rollouts.people.gaps import acceptance_facts, acceptance_rows
 
     fitted = None if parameters is None else read_parameters(parameters)[0]
     cases = _cases(data)
     judged = PRESETS["reactive"] if fitted is None else fitted
-    rows = replay_rows(cases, models(fitted), say, seed=seed, resamples=resamples)
-    aimed = aimed_rows(judged, drawn, say, seed)
+    compared = models(fitted)
+    rows = replay_rows(cases, compared, say, seed=seed, resamples=resamples)
+    aimed = aimed_rows(compared, drawn, say, seed)
     say("gaps at the kerb")
     accepted = acceptance_rows(judged)
     facts = acceptance_facts(accepted)
@@ -166,9 +166,10 @@ def validate_people(
         return
     _print_replay(rows)
     print_table(
-        ["vehicles", "people", "drawn", "side", "95 % interval of the share", "front"],
+        ["model", "vehicles", "people", "drawn", "side", "95 % interval of the share", "front"],
         [
             [
+                row.model,
                 row.vehicle,
                 row.people,
                 str(row.drawn),
@@ -180,9 +181,15 @@ def validate_people(
         ],
     )
     print_table(
-        ["gap s", "m/s", "accepted", "HIKER"],
+        ["gap s", "m/s", "accepted", "HIKER", "median s to decide"],
         [
-            [f"{r.gap_s:g}", f"{r.speed_mps:g}", f"{r.share:.2f}", f"{r.recorded:.2f}"]
+            [
+                f"{r.gap_s:g}",
+                f"{r.speed_mps:g}",
+                f"{r.share:.2f}",
+                f"{r.recorded:.2f}",
+                number_or_dash(r.decided_s, 2),
+            ]
             for r in accepted
         ],
     )
@@ -192,6 +199,79 @@ def validate_people(
             f"{facts['kendall_tau']:.2f} over {len(accepted)} cells"
         ],
         f"jaywalk realism fit-people {data}",
+    )
+
+
+def fit_gaps(
+    trials: Annotated[Path, typer.Argument(help="Crossing times of HIKER (hiker_cts.csv).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File of the parameters.")] = Path(
+        "gaps.json"
+    ),
+    base: Annotated[Base, typer.Option(help="Preset to begin with.")] = Base.REACTIVE,
+    evaluations: Annotated[
+        int, typer.Option(min=10, max=100_000, help="Largest number of parameter sets to try.")
+    ] = 150,
+    copies: Annotated[
+        int, typer.Option(min=5, max=10_000, help="Simulated people by gap and boldness.")
+    ] = 24,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Fit how evidence for a gap accumulates at the kerb to trials of people who could cross.
+
+    The parameters are those under which the decisions and the times of all people are most likely,
+    with the boldness of each person unknown.
+
+    Example: jaywalk realism fit-gaps hiker_cts.csv --out gaps.json
+    """
+    from jaywalk import __version__
+    from jaywalk.actors.reactive.parameters import FORMAT, settings_of
+    from jaywalk.core.files import write_whole
+    from jaywalk.rollouts.people.gaps import (
+        GAP_BOUNDS,
+        acceptance_facts,
+        acceptance_rows,
+        read_trials,
+    )
+    from jaywalk.rollouts.people.gaps import fit_gaps as fit
+
+    known = read_trials(trials)
+    people, count = known.counts.shape[0], int(known.counts.sum())
+    say(f"{count} trials of {people} people in {len(known.cells)} cells")
+    best = fit(known, say, base=base.value, evaluations=evaluations, copies=copies, seed=seed)
+    before = settings_of(base.value, {})
+    after = settings_of(base.value, best.values)
+    facts = acceptance_facts(acceptance_rows(after))
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "base": base.value,
+        "values": best.values,
+        "fitted_on": {"people": people, "trials": count},
+        "log_likelihood": round(best.log_likelihood, 3),
+        "log_likelihood_before": round(best.log_likelihood_before, 3),
+        "acceptance_summary": facts,
+        "evaluations": best.evaluations,
+        "copies": copies,
+        "seed": seed,
+        "bounds": {name: list(ends) for name, ends in GAP_BOUNDS.items()},
+        "data": trials.name,
+        "jaywalk": __version__,
+    }
+    write_whole(out, json.dumps(content, indent=2) + "\n")
+    if as_json:
+        print_json(content | {"file": str(out)})
+        return
+    print_table(
+        ["parameter", "preset", "fitted"],
+        [[name, f"{getattr(before, name):g}", f"{v:g}"] for name, v in best.values.items()],
+    )
+    finish(
+        [
+            f"log-likelihood {best.log_likelihood_before:.1f} -> {best.log_likelihood:.1f}; mean "
+            f"error of the twelve shares of HIKER {facts['mean_error']:.3f}",
+            f"parameters: {out}",
+        ],
+        f"jaywalk realism validate-people DATA --parameters {out}",
     )
 
 

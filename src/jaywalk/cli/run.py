@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from jaywalk.cli.output import AsValue, finish, print_json, say
+from jaywalk.cli.output import AsValue, finish, print_json, say, touch
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import did_you_mean
 from jaywalk.runner.agent_choice import PerceptionLevel
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def run(
         str,
         typer.Option(
             help="How posed and ambient people behave: reactive and campus people look, wait for "
-            "gaps and avoid vehicles; scripted ones do not react, as in HABIT.",
+            "gaps and avoid vehicles; scripted ones do not react, as in HABIT. Or your own model "
+            "of posed people: FILE.py, module:Class or ws://HOST:PORT.",
             show_default="reactive",
         ),
     ] = "",
@@ -152,6 +154,7 @@ def run(
     from jaywalk.runner.request import RunOptions, make_requests
     from jaywalk.runner.selection import parse_seeds
 
+    _check_there(suite)
     chosen = dict(ctx.params) | _of_run_file(ctx, suite)
     if not chosen["agent"]:
         raise UsageError("Say who drives: --agent NAME, FILE.py or ws://HOST:PORT.")
@@ -161,6 +164,18 @@ def run(
     options = RunOptions(**{name: chosen[name] for name in names})
     requests = make_requests(chosen["suite"], chosen["agent"], options, chosen["out"])
     run_all(requests, verify=chosen["verify_determinism"], as_json=as_json)
+
+
+def _check_there(name: str) -> None:
+    """Say that a run, scenario or route file is missing before anything else is asked for."""
+    path = Path(name)
+    if path.suffix not in (".toml", ".yaml", ".yml", ".xml") or path.exists() or "*" in name:
+        return
+    names = [one.name for one in path.parent.glob(f"*{path.suffix}")]
+    raise UsageError(
+        f"The file '{name}' does not exist.{did_you_mean(path.name, names)} Expected a run file "
+        "(.toml with the key 'suite'), a scenario file, a route file or the name of a suite."
+    )
 
 
 def _of_run_file(ctx: typer.Context, name: str) -> dict[str, Any]:
@@ -232,6 +247,7 @@ def _run_one(request: RunRequest, as_json: bool, score: Scorer | None = None) ->
         say(f"{title}: {tally.left} of {tally.total} episodes to run")
 
         def write(line: str) -> None:
+            touch()
             stream.write(line + "\n")
             stream.flush()
 

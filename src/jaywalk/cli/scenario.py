@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from jaywalk.cli.output import AsJson, AsValue, finish, print_json, print_table
-from jaywalk.core.errors import UsageError
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import write_whole
 from jaywalk.core.toml_text import parse_setting
 
@@ -84,7 +84,7 @@ def new(
         name=name, type=kind, town=town, points=points, at_m=at, seed=seed, given=given
     )
     text = edited_text(scenario_template(wanted, str(path)), settings or [], str(path))
-    _check_clips(text, path)
+    _check_clips(text, path, settings or [])
     write_whole(path, text)
     if as_json:
         found = parse_text(text, str(path))
@@ -223,7 +223,6 @@ def check(
 
 def _after_check(file: Path) -> str:
     """A shift is paired; anything else is driven."""
-    from jaywalk.core.errors import DataError
     from jaywalk.scenarios.toolbox.form import read_text
     from jaywalk.scenarios.toolbox.partners import partner_document
     from jaywalk.scenarios.toolbox.text import parse_text
@@ -318,7 +317,7 @@ def edit(
     from jaywalk.scenarios.toolbox.text import check_suffix, format_text, is_yaml, parse_text
 
     text = edited_text(read_text(file), settings, str(file))
-    _check_clips(text, file)
+    _check_clips(text, file, settings)
     path = check_suffix(output or file, "--output")
     _check_free(path, force or path.resolve() == file.resolve(), "--output")
     if is_yaml(path) != is_yaml(file):
@@ -408,15 +407,20 @@ def _check_text(text: str, path: Path) -> None:
     checked_route(authored_of(parse_text(text, str(path)), str(path)))
 
 
-def _check_clips(text: str, path: Path) -> None:
-    """Clips must exist if their library is here."""
+def _check_clips(text: str, path: Path, settings: list[str]) -> None:
+    """Raise unless clips exist; only those that a setting names need their library here."""
     if "clip" in text:  # most files name none, and the check loads the runner
         from jaywalk.runner.motions import check_named_clips
         from jaywalk.scenarios.toolbox.form import authored_of
         from jaywalk.scenarios.toolbox.routes import route_of
         from jaywalk.scenarios.toolbox.text import parse_text
 
-        check_named_clips(route_of(authored_of(parse_text(text, str(path)), str(path))))
+        set_here = any(parse_setting(one)[0][-1] == "clip" for one in settings)
+        route = route_of(authored_of(parse_text(text, str(path)), str(path)))
+        try:
+            check_named_clips(route, must_exist=set_here)
+        except DataError as problem:  # the name is wrong, not the library
+            raise UsageError(str(problem)) from problem
 
 
 def _check_free(path: Path, force: bool, option: str) -> None:

@@ -16,12 +16,14 @@ from jaywalk.cli.output import (
     Part,
     Result,
     Table,
+    count_of,
     interval_text,
     number,
     number_or_dash,
     with_interval,
 )
 from jaywalk.cli.pairs import gap_parts
+from jaywalk.cli.table_formats import Cell
 from jaywalk.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +76,11 @@ def score(
         typer.Option(help="Print this table alone, for a paper: summary, scenarios, classes, ..."),
     ] = "",
     metrics: Annotated[
-        str, typer.Option(help="Only these metrics, as in success_rate,route_completion.")
+        str,
+        typer.Option(
+            help="Only these metrics, as in success_rate,route_completion; 'jaywalk list metrics' "
+            "names them."
+        ),
     ] = "",
 ) -> Result:
     """Score a run, or result files made elsewhere. Exit code 4 if episodes are missing.
@@ -135,8 +141,11 @@ def _score_groups(folder: Path, by: str) -> Result:
                 str(row.people),
                 str(row.hits),
                 str(row.unavoidable),
-                f"{row.per_km:.2f}",
-                f"{row.interval.low:.2f}-{row.interval.high:.2f}",
+                number_or_dash(row.per_km, 2),
+                Cell(
+                    f"{row.interval.low:.2f}-{row.interval.high:.2f}",
+                    {"low": row.interval.low, "high": row.interval.high},
+                ),
                 number_or_dash(row.injury_risk, 3),
                 number_or_dash(row.injured_per_km, 3),
                 number_or_dash(row.began_s, 2),
@@ -227,7 +236,7 @@ def _bench2drive(scores: dict[str, Any]) -> list[Part]:
         ["DS", with_interval(scores["ds"], bounds["ds"])],
         ["SR", with_interval(scores["sr"], bounds["sr"])],
         ["efficiency", number(scores["efficiency"])],
-        ["n", f"{scores['n_records']}/{scores['n']}"],
+        ["n", count_of(scores["n_records"], scores["n"])],
     ]
     for name, value in (scores["abilities"] or {}).items():
         interval = bounds["abilities"].get(name)
@@ -241,7 +250,7 @@ def _leaderboard(scores: dict[str, Any]) -> list[Part]:
         ["DS without minimum speed", number(scores["ds_no_min_speed"])],
         ["route completion", number(scores["rc"])],
         ["infraction score", number(scores["penalty"], 3)],
-        ["n", f"{scores['n_records']}/{scores['n']}"],
+        ["n", count_of(scores["n_records"], scores["n"])],
         ["km driven", number(scores["driven_km"], 2)],
     ]
     for name, rate in scores["infractions"].items():
@@ -288,7 +297,7 @@ def run_parts(scored: Aggregate) -> list[Part]:
         [
             [
                 row.scenario,
-                f"{row.successes}/{row.n}",
+                count_of(row.successes, row.n),
                 number_or_dash(row.driving_score),
                 *(number_or_dash(row.driving_score_no_min_speed) for _ in faster),
                 number_or_dash(row.route_completion),
@@ -384,12 +393,17 @@ def _summary(scored: Aggregate) -> Table:
     run = scored.run
     success = scored.success
     rows = {
-        "n": ["n", f"{len(run.episodes)}/{run.expected}", "", ""],
+        "n": [
+            "n",
+            Cell(f"{len(run.episodes)}/{run.expected}", {"": len(run.episodes)}),
+            "",
+            Cell("", {"": run.expected}),
+        ],
         "success_rate": [
             "success rate %",
             number_or_dash(success.value),
             interval_text(success.low, success.high, 1),
-            f"{scored.successes}/{success.n}",
+            Cell(f"{scored.successes}/{success.n}", {"": success.n}),
         ],
     }
     for name, figure in scored.shown.items():
@@ -405,11 +419,14 @@ def _summary(scored: Aggregate) -> Table:
             label = f"{row_label(name)} per km"
             interval = interval_text(rate.low, rate.high, 2)
             value = number_or_dash(rate.value, 2)
-            rows[f"{name}_per_km"] = [label, value, interval, f"{rate.n} events"]
+            events = Cell(f"{rate.n} events", {"": rate.n})
+            rows[f"{name}_per_km"] = [label, value, interval, events]
     quiet = [name for name, rate in scored.rates_per_km.items() if not rate.n]
     if quiet and scored.km > 0.0:
         most = next(rate.high for rate in scored.rates_per_km.values() if not rate.n)
         label = f"{len(quiet)} other kinds per km"
-        rows["others_per_km"] = [label, "0.00", interval_text(0.0, most, 2), "0 events"]
+        none = Cell("0 events", {"": 0})
+        rows["others_per_km"] = [label, "0.00", interval_text(0.0, most, 2), none]
     columns = ["score", "value", "95 % interval", "n"]
-    return Table(columns, list(rows.values()), "summary", keys=list(rows))
+    named = [[Cell(row[0], {"metric": key, "": row[0]}), *row[1:]] for key, row in rows.items()]
+    return Table(columns, named, "summary", keys=list(rows))

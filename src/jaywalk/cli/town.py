@@ -10,6 +10,7 @@ import typer
 
 from jaywalk.cli.output import AsValue, print_json, print_line
 from jaywalk.core.errors import JaywalkError
+from jaywalk.core.text import printable
 
 if TYPE_CHECKING:
     from jaywalk.town.check import TownCheck
@@ -127,5 +128,5 @@ def _print(report: TownCheck) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    sys.stderr.write(message + "\n")
+    sys.stderr.write(f"jaywalk: {printable(message)}\n")
     raise typer.Exit(code)

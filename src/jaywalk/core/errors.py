@@ -4,6 +4,7 @@ JaywalkError
 ├── PrerequisiteError   something needed is missing; the message names the fix (exit code 3)
 ├── UsageError          a value given by the user is wrong (exit code 2)
 ├── DataError           a file or a data set is broken (exit code 3)
+├── PeopleModelError    a people model of the user failed; counts like a failure of the agent
 ├── RegistryError       a name is unknown or registered twice (exit code 2)
 └── InfrastructureError a server or a worker failed, not the tested driver (exit code 4)
     └── AgentUnreachableError no remote agent listens at the given address
@@ -40,6 +41,10 @@ class RegistryError(JaywalkError):
     """A name is unknown (the message suggests the nearest known one) or registered twice."""
 
     exit_code = 2
+
+
+class PeopleModelError(JaywalkError):
+    """A people model of the user failed. The message names its file, the line and the cause."""
 
 
 class InfrastructureError(JaywalkError):

@@ -25,6 +25,10 @@ from jaywalk.core.errors import DataError, PrerequisiteError
 
 TEXT_BYTES: Final = 64 * 1024 * 1024  # of a text file that is read whole
 DATA_BYTES: Final = 2 * 1024**3  # of a data file that is read whole, and of its arrays together
+# Non-blocking: opening a pipe without a writer would otherwise never return. Windows has others.
+_OPENING: Final[int] = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT")
+)
 _MEMBERS: Final = 10_000  # of an archive of arrays
 _NPY: Final[Any] = np.lib.format  # numpy leaves it untyped
 
@@ -41,8 +45,7 @@ def open_file(path: Path, what: str, most_bytes: int = DATA_BYTES) -> io.Buffere
         DataError: The file is missing, not a regular file, too large or not readable.
     """
     try:
-        # Non-blocking: opening a pipe without a writer would otherwise never return.
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, _OPENING)
     except FileNotFoundError as problem:
         raise DataError(f"No such file: '{path}'. Give {what}.") from problem
     except (OSError, ValueError) as problem:
@@ -206,6 +209,37 @@ def _array(stream: IO[bytes], size: int) -> NDArray[Any]:
         raise ValueError("the array is cut off")
     flat = np.frombuffer(raw, dtype, count)
     return flat.reshape(shape, order="F" if fortran_order else "C")
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` once it is complete; after an error the old one stays.
+
+    Args:
+        path: The file. One process at a time may write it.
+        durable: Whether to wait until the new file is on the disk.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("wb") as file:
+        yield file
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    os.replace(temporary, path)
+    if durable:
+        sync_file(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file or the entries of a folder are on the disk."""
+    windows = os.name == "nt"  # there folders cannot be opened, and files only for writing
+    if windows and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -32,13 +32,24 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     It suggests the nearest known name, or lists known names if none is near.
     """
     names = list(dict.fromkeys(known))
-    by_lower = {option.lower(): option for option in names}
+    return did_you_mean(name, names) or f" Known: {some_of(names)}."
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that suggests the nearest known name, with a space in front.
+
+    It is empty if no known name is near.
+    """
+    by_lower = {option.lower(): option for option in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    if near:
-        return f" Did you mean '{by_lower[near[0]]}'?"
-    shown = ", ".join(sorted(names)[:_NAMES_SHOWN]) or "none"
-    more = f", ... ({len(names)} in all)" if len(names) > _NAMES_SHOWN else ""
-    return f" Known: {shown}{more}."
+    return f" Did you mean '{by_lower[near[0]]}'?" if near else ""
+
+
+def some_of(names: Iterable[str]) -> str:
+    """Return the first names of a list in alphabetical order; a long list ends with its length."""
+    ordered = sorted(set(names))
+    more = f", ... ({len(ordered)} in all)" if len(ordered) > _NAMES_SHOWN else ""
+    return (", ".join(ordered[:_NAMES_SHOWN]) or "none") + more
 
 
 def short_repr(value: Any) -> str:

@@ -50,7 +50,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in seen:
                 problem = (
-                    "a key is no text"
+                    "a key is not text"
                     if not isinstance(key, yaml.ScalarNode)
                     else (f"'{key.value}' is given twice")
                 )

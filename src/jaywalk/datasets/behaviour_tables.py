@@ -75,6 +75,8 @@ BOX_SCHEMA = pl.Schema(
         "walking": pl.Int8,  # 1 walking, 0 standing, null untagged
         "looking": pl.Int8,
         "cross": pl.Int8,  # 1 crossing, 0 not, -1 irrelevant, null untagged
+        "reaction": pl.String,  # of our reacting people: speed_up, slow_down, clear_path
+        "intention_prob": pl.Float64,  # of our reacting people, at this frame
     }
 )
 SCENE_SCHEMA = pl.Schema(
@@ -131,6 +133,12 @@ class Track:
     corners_px: NDArray[np.float64]
     walking: NDArray[np.int8]
     cross: NDArray[np.int8]
+    intention_prob: NDArray[np.float64] | None = None  # where it is known frame by frame
+
+    def intention_at(self, index: int, otherwise: float) -> float:
+        """Return the probability of intending to cross at a box, if known, else another one."""
+        value = np.nan if self.intention_prob is None else float(self.intention_prob[index])
+        return value if np.isfinite(value) else otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +180,7 @@ def _split_tracks(boxes: pl.DataFrame) -> Iterator[tuple[str, Track]]:
     corners = boxes.select("xtl_px", "ytl_px", "xbr_px", "ybr_px").to_numpy()
     walking = boxes["walking"].fill_null(-128).to_numpy()
     cross = boxes["cross"].fill_null(-128).to_numpy()
+    intention = boxes["intention_prob"].fill_null(np.nan).to_numpy()
     for start, end in zip(starts, ends, strict=True):
         part = slice(int(start), int(end))
         yield (
@@ -181,6 +190,7 @@ def _split_tracks(boxes: pl.DataFrame) -> Iterator[tuple[str, Track]]:
                 corners_px=corners[part],
                 walking=walking[part],
                 cross=cross[part],
+                intention_prob=intention[part],
             ),
         )
 
@@ -192,6 +202,7 @@ def frame_of(rows: list[dict[str, object]], schema: pl.Schema) -> pl.DataFrame:
 
 FORMAT: Final = "jaywalk-behaviour-1"
 _ABOUT = "behaviour.json"
+_LATER: Final = ("reaction", "intention_prob")  # columns that earlier exports lack
 _SCHEMAS = {
     "videos": VIDEO_SCHEMA,
     "pedestrians": PEDESTRIAN_SCHEMA,
@@ -243,6 +254,8 @@ def _read(file: Path, schema: pl.Schema) -> pl.DataFrame:
         table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"'{file}' cannot be read: {problem}. Export the run again.") from problem
+    absent = [name for name in _LATER if name in schema and name not in table.columns]
+    table = table.with_columns(pl.lit(None, schema[name]).alias(name) for name in absent)
     if dict(table.schema) != dict(schema):
         raise DataError(f"'{file}' has other columns than this version; export the run again.")
     return table
@@ -297,4 +310,5 @@ class BoxColumns:
         }
         for i, column in enumerate(("xtl_px", "ytl_px", "xbr_px", "ybr_px")):
             columns[column] = corners[:, i]
-        return pl.DataFrame(columns | self._tags, schema=BOX_SCHEMA)
+        absent = {name: [None] * len(self._frames) for name in _LATER}
+        return pl.DataFrame(columns | self._tags | absent, schema=BOX_SCHEMA)

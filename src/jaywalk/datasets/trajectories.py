@@ -46,6 +46,7 @@ TRACKS = pl.Schema(
         "body_rad": pl.Float64,
         "looks_at_ego": pl.Boolean,
         "occluded": pl.Boolean,
+        "reacted": pl.Boolean,  # changed a decision because of the ego, in this tenth of a second
         "source": pl.String,
     }
 )
@@ -179,6 +180,8 @@ def read_trajectories(folder: Path) -> Trajectories:
             table = pl.read_parquet(file)
         except pl.exceptions.PolarsError as problem:
             raise DataError(f"'{file}' is not a readable parquet file: {problem}") from problem
+        if name == "tracks" and "reacted" not in table.columns:  # earlier exports
+            table = table.with_columns(pl.lit(None, pl.Boolean).alias("reacted"))
         missing = [column for column in schema if column not in table.columns]
         if missing:
             raise DataError(f"'{file}' lacks the columns {', '.join(missing)}.")

@@ -180,7 +180,11 @@ def score(
 def summarise(
     scores: Scores, windows: Windows, meetings: list[RoiSample], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return one JSON row per horizon; a missing number is None, with a warning as its reason."""
+    """Return one JSON row per horizon; a missing number is None, with a warning as its reason.
+
+    ``irs`` has all meetings; ``irs_without_reacted`` those in which the person does not change a
+    decision because of the ego within the horizon.
+    """
     labels = np.array([m.labels for m in meetings], dtype=np.int8).reshape(
         len(meetings), len(windows.horizon_steps)
     )
@@ -221,8 +225,37 @@ def summarise(
             row[f"{name}_relevant"] = _number(float(values[near].mean()) if near.size else np.nan)
         row["ece"] = _entry(_ece(scores.in_roi[known, h], labels[known, h], tracks[known], options))
         row["warnings"] = list(sensitivity.warnings)
+        row |= _without_reacted(
+            scores.in_roi[:, h], labels[:, h], tracks, meetings, h, horizon_s, options
+        )
         rows.append(row)
     return rows
+
+
+def _without_reacted(
+    in_roi: FloatArray,
+    labels: NDArray[np.int8],
+    tracks: NDArray[np.int64],
+    meetings: list[RoiSample],
+    h: int,
+    horizon_s: float,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """IRS of the meetings in which nobody reacts to the ego; None if reactions are not known."""
+    marks = [m.reacted[h] if m.reacted else None for m in meetings]
+    if all(mark is None for mark in marks):
+        return {"n_reacted": None, "irs_without_reacted": None}
+    reacted = np.array([mark is True for mark in marks]) & (labels >= 0)
+    kept = (labels >= 0) & ~reacted
+    rest = irs(
+        in_roi[kept],
+        labels[kept],
+        tracks[kept],
+        fpr_target=target_rate(horizon_s),
+        **options,
+    )
+    entry = _entry(Estimate(rest.value, rest.interval, rest.n_tracks, None))
+    return {"n_reacted": int(reacted.sum()), "irs_without_reacted": entry}
 
 
 def checked(forecast: Mixture) -> Mixture:

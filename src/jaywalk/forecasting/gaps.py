@@ -100,7 +100,9 @@ def gap_report(
     if data.tracks.is_empty():
         raise DataError(f"These data hold no people; left out: {data.excluded or 'nothing'}.")
     if data.ego.is_empty():
-        raise DataError("These data hold no vehicles, hence no time gaps. Give DUT or CITR, say.")
+        raise DataError(
+            "These data contain no vehicles and therefore no time gaps. Use DUT or CITR, say."
+        )
     excluded = dict(data.excluded)
     meetings = {}
     for source in sorted(set(data.tracks["source"])):

@@ -32,8 +32,9 @@ from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.record import columns as c
 from jaywalk.record import find_records
 from jaywalk.record import open as open_record
+from jaywalk.record.reactions import ego_reactions
 from jaywalk.record.reader import Record
-from jaywalk.record.tracks import EpisodeTracks, read_tracks, tenth_ticks
+from jaywalk.record.tracks import EpisodeTracks, TenthTicks, read_tracks, tenth_ticks
 
 _ROAD = [CLASSES.index(name) for name in ("road", "bus lane", "cycle track", "zebra")]
 _ZEBRA, _ISLAND = CLASSES.index("zebra"), CLASSES.index("refuge island")
@@ -199,6 +200,7 @@ def _scene(
     actors = tracks.bodies.filter(pl.col("kind") == "walker")
     rows = states.join(angle_rows(record, libraries, excluded), on=["actor", "tick"], how="left")
     rows = rows.join(occluded_people(record, tracks), on=["actor", "tick"], how="left")
+    rows = rows.join(_reacted(record, tenths), on=["actor", "k"], how="left")
     people = _people(rows, actors, ego, scene, episode.town, range_m)
     if len(people) == 0:
         excluded["episode without people in range"] += 1
@@ -217,6 +219,21 @@ def _scene(
     )
     plans = _plans(record, times, ego, scene)
     return _ExportedScene(people=people, ego=ego, plans=plans, facts=facts)
+
+
+def _reacted(record: Record, tenths: TenthTicks) -> pl.DataFrame:
+    """Return by person and tenth of a second whether they changed a decision because of the ego."""
+    rows = ego_reactions(record)
+    at = np.searchsorted(tenths.tick, rows["tick"].to_numpy())
+    inside = at < len(tenths.tick)
+    rows = rows.filter(inside).with_columns(pl.Series("k", tenths.k[at[inside]], pl.Int64))
+    people = rows.group_by("actor", "k").agg(pl.col("reacted").any())
+    # People of the model who take no part for a while do not react then.
+    known = people.select("actor").unique()
+    tenth = pl.DataFrame({"k": tenths.k}, schema={"k": pl.Int64})
+    every = known.join(tenth, how="cross")
+    joined = every.join(people, on=["actor", "k"], how="left")
+    return joined.with_columns(pl.col("reacted").fill_null(value=False))
 
 
 def _ego(tracks: EpisodeTracks, k: IntArray, scene: str) -> pl.DataFrame:
@@ -273,6 +290,7 @@ def _people(
             "head_rad": rows["head_rad"],
             "body_rad": rows["body_rad"],
             "occluded": rows["occluded"],
+            "reacted": rows["reacted"],
             "source": "sim",
         }
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import UsageError
-from jaywalk.datasets.trajectories import Trajectories
+from jaywalk.datasets.trajectories import STEP_S, Trajectories
 from jaywalk.forecasting.windows import Windows
 from jaywalk.geometry.path import Path, make_path, project, project_each
 from jaywalk.geometry.zones import ComfortZone, comfort_zone, inside, reach_path
@@ -86,12 +86,15 @@ class RoiSample:
         path: The vehicle's path, long enough for every zone.
         zones: Comfort zone at each horizon.
         labels: 1 if the person is inside at that time, 0 if not, -1 if unknown.
+        reacted: Whether the person changes a decision because of the ego within each horizon, so
+            that the label depends on what the ego does; None where it is not known.
     """
 
     window: int
     path: Path
     zones: tuple[ComfortZone, ...]
     labels: NDArray[np.int8]
+    reacted: tuple[bool | None, ...] = ()
 
 
 def roi_samples(data: Trajectories, windows: Windows) -> list[RoiSample]:
@@ -106,7 +109,36 @@ def roi_samples(data: Trajectories, windows: Windows) -> list[RoiSample]:
         members = np.flatnonzero(windows.scene == scene)
         for ego in egos:
             samples += _samples_of(data, windows, members, ego)
-    return sorted(samples, key=lambda sample: sample.window)
+    return _with_reactions(data, windows, sorted(samples, key=lambda sample: sample.window))
+
+
+def _with_reactions(
+    data: Trajectories, windows: Windows, samples: list[RoiSample]
+) -> list[RoiSample]:
+    """Mark the samples whose person reacts to the ego within a horizon."""
+    known = data.tracks.filter(pl.col("reacted").is_not_null())
+    if known.is_empty():
+        return samples
+    times = {
+        (str(scene), str(track)): part.filter(pl.col("reacted"))["k"].to_numpy()
+        for (scene, track), part in known.partition_by("scene_id", "track_id", as_dict=True).items()
+    }
+    marked = []
+    for sample in samples:
+        at = sample.window
+        scene = windows.scene_names[int(windows.scene[at])]
+        changes = times.get((scene, windows.track_names[int(windows.track[at])]))
+        if changes is not None:
+            after_s = (changes - int(windows.k[at])) * STEP_S
+            sample = replace(
+                sample,
+                reacted=tuple(
+                    bool(((after_s > 0.0) & (after_s <= horizon_s + 1e-6)).any())
+                    for horizon_s in windows.horizons_s
+                ),
+            )
+        marked.append(sample)
+    return marked
 
 
 def driven_path(ego: pl.DataFrame) -> Path | None:

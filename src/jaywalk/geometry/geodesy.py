@@ -40,8 +40,8 @@ class GeoLocation(NamedTuple):
 def parse_geo_reference(text: str) -> GeoReference:
     """Read +lat_0 and +lon_0 from the geoReference text of an OpenDRIVE header.
 
-    As in the client library only these two keys count; if one is missing or no number, the default
-    reference is used.
+    As in the client library only these two keys count. If one is missing or not a number, the
+    default reference is used.
     """
     values: dict[str, float] = {}
     for element in text.split():

@@ -1,13 +1,12 @@
 """Rotations: matrices and rotators of CARLA, quaternions in batches and in compiled kernels.
 
 A quaternion is the tuple ``(w, x, y, z)`` of the matrix acting on column vectors of CARLA's
-left-handed coordinates (:func:`rotation_matrix_carla`). The algebra does not
-care about handedness; only the rotator conversions carry Unreal's signs.
+left-handed coordinates (:func:`rotation_matrix_carla`). The algebra is the same for both
+handednesses; only the rotator conversions carry Unreal's signs. ``multiply(a, b)`` turns by ``b``
+first, and a child's global rotation is ``multiply(parent_global, local)``.
 
-Rotations in batches: arrays (..., 4) ``w x y z``, matrices, rotation vectors, 6D.
-
-Column vectors throughout: ``multiply(a, b)`` turns by ``b`` first, and a child's global rotation is
-``multiply(parent_global, local)``.
+Batches are arrays (..., 4) of quaternions, (..., 3, 3) of matrices, (..., 3) of rotation vectors
+and (..., 6) of the first two columns of a matrix.
 """
 
 from __future__ import annotations

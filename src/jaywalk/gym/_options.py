@@ -81,7 +81,7 @@ class DriveOptions:
                 raise UsageError(f"{name} is {value}, expected {least} or more.")
         check_readable(sensors)
         return cls(
-            suite=_part(override(find_suite(suite), people=people, vehicles=vehicles), routes),
+            suite=part_of(override(find_suite(suite), people=people, vehicles=vehicles), routes),
             observation=observation,
             action=action,
             ticks_per_step=int(ticks_per_step),
@@ -118,7 +118,8 @@ def _expect(name: str, value: str, known: Sequence[str]) -> None:
         raise UsageError(f"{name} is '{value}', expected {' or '.join(known)}.")
 
 
-def _part(suite: Suite, routes: str | Sequence[str]) -> Suite:
+def part_of(suite: Suite, routes: str | Sequence[str]) -> Suite:
+    """Return a suite with some of its routes; all of them if none is named."""
     names = [routes] if isinstance(routes, str) else list(routes)
     names = [name for name in names if name]
     if not names:

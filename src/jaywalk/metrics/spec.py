@@ -325,7 +325,7 @@ def count_spec(name: str, *, label: str, summary: str, primary: bool = False) ->
 
 
 def spec_of(name: str) -> MetricSpec:
-    """Return the spec of a metric; of an unknown one a spec that says nothing but its name.
+    """Return the spec of a metric; for an unknown metric, a spec with only its name.
 
     Scores can come from a machine with other packages, so unknown names are not an error.
     """

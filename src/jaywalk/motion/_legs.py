@@ -1,8 +1,7 @@
-"""Legs of moving skeletons led to where the feet should be, keeping the twist they had.
+"""Leg inverse kinematics: :func:`solve_leg` poses a leg, :func:`lead_leg` moves a posed one.
 
-Works on turns away from rest in any space, so the same code serves SMPL and the walker rigs.
-
-Two-bone leg solved exactly from the hip, the ankle and the side the knee points to.
+:func:`lead_leg` changes the pose as little as it can and keeps the twist of thigh and shank.
+Rotations are turns away from rest in any space, so the same code serves SMPL and the walker rigs.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from jaywalk.geometry.rotation import (
     quat_rotate,
 )
 
+#: A leg is never stretched beyond this share of its length: straight knees snap.
+REACH: Final = 0.998
+
 
 @kernel
 def _cross(a: Vec3, b: Vec3) -> Vec3:
@@ -43,9 +45,31 @@ def unit(a: Vec3) -> Vec3:
 
 
 @kernel
+def dot(a: Vec3, b: Vec3) -> float:
+    """Scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
 def length(a: Vec3) -> float:
     """Length of a vector."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@kernel
+def _scaled(a: Vec3, factor: float) -> Vec3:
+    return (a[0] * factor, a[1] * factor, a[2] * factor)
+
+
+@kernel
+def _plus(a: Vec3, b: Vec3) -> Vec3:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def _unit_by_product(a: Vec3) -> Vec3:
+    """Direction of a vector; :func:`unit` differs in the last bit, and records depend on both."""
+    return _scaled(a, 1.0 / max(math.sqrt(dot(a, a)), 1e-12))
 
 
 @kernel
@@ -66,7 +90,7 @@ def solve_leg(
 
     Args:
         hip: Hip joint.
-        ankle: Wanted ankle; out of reach, the leg points at it stretched.
+        ankle: Wanted ankle; if it is out of reach, the stretched leg points at it.
         pole: Direction in which the knee bends forward.
         thigh_rest: Hip to knee at rest.
         shank_rest: Knee to ankle at rest.
@@ -95,40 +119,10 @@ def solve_leg(
     return turn_thigh, turn_shank
 
 
-#: A leg is never stretched beyond this share of its length: straight knees snap.
-REACH: Final = 0.998
-
-
-@kernel
-def dot(a: Vec3, b: Vec3) -> float:
-    """Scalar product."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
-def _leg_reach_cross(a: Vec3, b: Vec3) -> Vec3:
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-@kernel
-def _scaled(a: Vec3, factor: float) -> Vec3:
-    return (a[0] * factor, a[1] * factor, a[2] * factor)
-
-
-@kernel
-def _plus(a: Vec3, b: Vec3) -> Vec3:
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
-
-
-@kernel
-def _leg_reach_unit(a: Vec3) -> Vec3:
-    return _scaled(a, 1.0 / max(math.sqrt(dot(a, a)), 1e-12))
-
-
 @kernel
 def arc(a: Vec3, b: Vec3) -> Quat:
     """Shortest turn from one unit direction to another."""
-    c = _leg_reach_cross(a, b)
+    c = _cross(a, b)
     q: Quat = quat_normalise((1.0 + dot(a, b), c[0], c[1], c[2]))
     return q
 
@@ -145,25 +139,25 @@ def lead_leg(
         thigh_rest: Hip to knee at rest.
         shank_rest: Knee to ankle at rest.
         flexion: Axis at rest about which a positive turn of the shank bends the knee.
-        wanted: Hip to ankle; beyond reach the leg points at it stretched.
+        wanted: Hip to ankle; if it is out of reach, the stretched leg points at it.
 
     Returns:
         The two new turns.
     """
     t, s = quat_rotate(thigh, thigh_rest), quat_rotate(shank, shank_rest)
     a, b = math.sqrt(dot(t, t)), math.sqrt(dot(s, s))
-    along, below = _leg_reach_unit(t), _leg_reach_unit(s)
+    along, below = _unit_by_product(t), _unit_by_product(s)
     # the hinge the knee bends about now; its anatomical axis decides when the leg is straight
-    hinge = _plus(_leg_reach_cross(along, below), _scaled(quat_rotate(thigh, flexion), 0.1))
-    hinge = _leg_reach_unit(_plus(hinge, _scaled(along, -dot(hinge, along))))
+    hinge = _plus(_cross(along, below), _scaled(quat_rotate(thigh, flexion), 0.1))
+    hinge = _unit_by_product(_plus(hinge, _scaled(along, -dot(hinge, along))))
     distance = math.sqrt(dot(wanted, wanted))
     distance = min(max(distance, abs(a - b) + 1e-3), REACH * (a + b))
     cosine = (distance * distance - a * a - b * b) / (2.0 * a * b)
     cosine = min(max(cosine, -1.0), 1.0)
     sine = math.sqrt(1.0 - cosine * cosine)
-    bent = _plus(_scaled(along, cosine), _scaled(_leg_reach_cross(hinge, along), sine))
+    bent = _plus(_scaled(along, cosine), _scaled(_cross(hinge, along), sine))
     new_shank = quat_multiply(arc(below, bent), shank)
-    swing = arc(_leg_reach_unit(_plus(t, _scaled(bent, b))), _leg_reach_unit(wanted))
+    swing = arc(_unit_by_product(_plus(t, _scaled(bent, b))), _unit_by_product(wanted))
     return quat_normalise(quat_multiply(swing, thigh)), quat_normalise(
         quat_multiply(swing, new_shank)
     )
@@ -198,7 +192,7 @@ def lead_legs(
 
 
 def lowering_m(wanted_m: FloatArray, leg_m: FloatArray, up: int, rate_hz: float) -> FloatArray:
-    """How far the pelvis must sink in each frame for both feet to be in reach, smoothed.
+    """Distance the pelvis must sink in each frame so that both feet are in reach, smoothed.
 
     Args:
         wanted_m: (frames, 2, 3) hip to ankle.

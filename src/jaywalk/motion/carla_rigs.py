@@ -1,7 +1,4 @@
-"""CARLA's four walker rigs: bone names, parents and rest pose.
-
-A walker's body as capsules, for rays and contacts.
-"""
+"""CARLA's four walker rigs: bone names, parents, rest pose, and capsules for rays and contacts."""
 
 from __future__ import annotations
 

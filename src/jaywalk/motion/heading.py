@@ -1,4 +1,4 @@
-"""Where a person faces, and paths told step by step in that direction.
+"""Heading of a person, and paths relative to it.
 
 The heading is the yaw about +y: 0 faces +z, positive turns to the person's left (towards +x).
 """

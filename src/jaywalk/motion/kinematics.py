@@ -105,7 +105,7 @@ def world_poses(mesh: FloatArray, actor_poses: FloatArray, drops_m: FloatArray) 
 def bone_report(
     local: FloatArray, parents: IntArray, actor_pose: FloatArray, drop_m: float
 ) -> FloatArray:
-    """What ``get_bones`` says of one walker.
+    """Reply of ``get_bones`` for one walker.
 
     Args:
         local: (bones, 7) parent-relative pose.

@@ -37,7 +37,7 @@ _ENDS: Final = ("crl_toeEnd__L", "crl_toeEnd__R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Film:
+class MotionFilm:
     """Bones of a walker over time, for drawing. Frame: CARLA's left-handed metres.
 
     Attributes:
@@ -55,12 +55,14 @@ class Film:
     notes: Sequence[str] = ()
 
 
-def film_of(posed: RigClip) -> Film:
+def film_of(posed: RigClip) -> MotionFilm:
     """Make a film of a clip on a rig."""
-    return Film(rig=posed.rig, joints_m=posed.joints_m(), actor=posed.actor, rate_hz=posed.rate_hz)
+    return MotionFilm(
+        rig=posed.rig, joints_m=posed.joints_m(), actor=posed.actor, rate_hz=posed.rate_hz
+    )
 
 
-def animate(film: Film, file: Path, *, title: str = "", every: int = 2) -> None:
+def animate(film: MotionFilm, file: Path, *, title: str = "", every: int = 2) -> None:
     """Write a GIF: side view (left limbs orange) and view from above with footprints."""
     from matplotlib.animation import FuncAnimation, PillowWriter
 
@@ -88,7 +90,7 @@ def animate(film: Film, file: Path, *, title: str = "", every: int = 2) -> None:
     movie.save(str(file), writer=PillowWriter(fps=max(1, round(film.rate_hz / every))))
 
 
-def draw_strip(film: Film, file: Path, *, title: str = "", moments: int = 12) -> None:
+def draw_strip(film: MotionFilm, file: Path, *, title: str = "", moments: int = 12) -> None:
     """Write a PNG: side views at equal time steps in a row, and the walk from above."""
     figure = _figure(13.0, 6.6, title or film.rig)
     side, above = figure.subplots(2, 1, height_ratios=[2.1, 3.0])
@@ -138,7 +140,9 @@ def _bone_lines(rig_name: str) -> list[tuple[int, int, str]]:
     return lines
 
 
-def _draw_side(axes: Any, film: Film, frame: int, along: FloatArray, *, shift_m: float) -> None:
+def _draw_side(
+    axes: Any, film: MotionFilm, frame: int, along: FloatArray, *, shift_m: float
+) -> None:
     """Draw the body from the side; near parts cover far ones."""
     from matplotlib.patches import Circle, Polygon
 
@@ -188,7 +192,7 @@ def _capsule(first: tuple[float, float], last: tuple[float, float], radius: floa
 
 
 def _draw_above(
-    axes: Any, film: Film, frames: list[int], along: FloatArray, *, fit: bool = False
+    axes: Any, film: MotionFilm, frames: list[int], along: FloatArray, *, fit: bool = False
 ) -> None:
     """Draw the bones of some frames, and the path and footprints up to the last of them.
 

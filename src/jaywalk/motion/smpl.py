@@ -84,7 +84,7 @@ def symmetric_offsets_m() -> FloatArray:
     return np.asarray(0.5 * (OFFSETS_M + mirrored))
 
 
-#: The body every motion is told on, times its ``body_scale``.
+#: Body of all motions, to be multiplied by their ``body_scale``.
 BODY_OFFSETS_M: Final[FloatArray] = symmetric_offsets_m()
 LEG_LENGTH_M: Final = float(np.linalg.norm(BODY_OFFSETS_M[4]) + np.linalg.norm(BODY_OFFSETS_M[7]))
 #: Height of the ball joint ("foot") over the sole, of a standing person of scale 1.

@@ -62,7 +62,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableSchema:
     """One table of a record; its rows are sorted by ``order``."""
 
     name: str
@@ -117,7 +117,7 @@ EVENT_KINDS: Final = (
 _PLACE: Final = (c.X_M, c.Y_M, c.Z_M)
 _ROTATION: Final = (c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
 
-TICKS: Final = Table(
+TICKS: Final = TableSchema(
     name="ticks",
     meaning="One row per recorded tick. A gap in `tick` is a snapshot that never arrived.",
     order=(c.TICK,),
@@ -128,7 +128,7 @@ TICKS: Final = Table(
     ),
 )
 
-ROUTE: Final = Table(
+ROUTE: Final = TableSchema(
     name="route",
     meaning="The route; `route.dense` in episode.json: points 1 m apart, or key points alone.",
     order=(c.INDEX,),
@@ -149,7 +149,7 @@ ROUTE: Final = Table(
     ),
 )
 
-ACTORS: Final = Table(
+ACTORS: Final = TableSchema(
     name="actors",
     meaning="Every actor of the episode, numbered by first appearance, then by server id.",
     order=(c.ACTOR,),
@@ -214,7 +214,7 @@ ACTORS: Final = Table(
     ),
 )
 
-LANDMARKS: Final = Table(
+LANDMARKS: Final = TableSchema(
     name="landmarks",
     meaning="Traffic lights and signs as the server gave them at the start of the episode.",
     order=(c.ACTOR,),
@@ -249,7 +249,7 @@ LANDMARKS: Final = Table(
     ),
 )
 
-STATES: Final = Table(
+STATES: Final = TableSchema(
     name="states",
     meaning="Vehicles and walkers at every tick; props at their first tick and when they moved.",
     order=(c.ACTOR, c.TICK),
@@ -306,7 +306,7 @@ STATES: Final = Table(
     ),
 )
 
-SIGNALS: Final = Table(
+SIGNALS: Final = TableSchema(
     name="signals",
     meaning="Traffic lights: the first state of each, then every change.",
     order=(c.ACTOR, c.TICK),
@@ -322,7 +322,7 @@ SIGNALS: Final = Table(
     ),
 )
 
-EGO: Final = Table(
+EGO: Final = TableSchema(
     name="ego",
     meaning="Inputs and commands of the driver; rows only where known.",
     order=(c.TICK,),
@@ -340,7 +340,7 @@ EGO: Final = Table(
     ),
 )
 
-EVENTS: Final = Table(
+EVENTS: Final = TableSchema(
     name="events",
     meaning="Geometric and scripted facts; no protocol's counting rule is applied.",
     order=(c.TICK, c.EVENT),
@@ -372,7 +372,7 @@ EVENTS: Final = Table(
     ),
 )
 
-WEATHER: Final = Table(
+WEATHER: Final = TableSchema(
     name="weather",
     meaning="CARLA's weather parameters at the start and at every change seen (see `sampling`).",
     order=(c.TICK,),
@@ -382,7 +382,7 @@ WEATHER: Final = Table(
     ),
 )
 
-FORECASTS: Final = Table(
+FORECASTS: Final = TableSchema(
     name="forecasts",
     meaning="An agent's predictions of people: one row per sample or mixture mode.",
     order=(c.TICK, c.ACTOR, c.SOURCE, c.MODE),
@@ -402,7 +402,7 @@ FORECASTS: Final = Table(
     ),
 )
 
-DEBUG: Final = Table(
+DEBUG: Final = TableSchema(
     name="debug",
     meaning="What the agent reports that it saw and planned.",
     order=(c.TICK, c.TOPIC),

@@ -51,7 +51,7 @@ FetchActors = Callable[[list[int]], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reacting:
-    """Perception and decisions of reacting people at one tick, one row a person.
+    """Perception and decisions of reacting people at one tick, one row per person.
 
     Attributes:
         ids: Server ids of the people.

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError
-from jaywalk.record._schema import F32_LIST, TEXT, Table
+from jaywalk.core.files import sync_file
+from jaywalk.record._schema import F32_LIST, TEXT, TableSchema
 from jaywalk.record.episode import SharedFile
 
 _ZSTD_LEVEL: Final = 6
@@ -26,7 +27,7 @@ _SPLIT: Final = "BYTE_STREAM_SPLIT"
 _DELTA: Final = "DELTA_BINARY_PACKED"
 
 
-def open_table(path: Path, table: Table) -> pq.ParquetWriter:
+def open_table(path: Path, table: TableSchema) -> pq.ParquetWriter:
     """Open a writer with the encodings of a table; it expects batches in the table's order."""
     encodings: dict[str, str] = {}
     words: list[str] = []
@@ -52,13 +53,13 @@ def open_table(path: Path, table: Table) -> pq.ParquetWriter:
     )
 
 
-def write_table(path: Path, table: Table, data: pa.Table) -> None:
+def write_table(path: Path, table: TableSchema, data: pa.Table) -> None:
     """Write a whole table."""
     with open_table(path, table) as writer:
         writer.write_table(data)
 
 
-def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
+def rows_to_table(table: TableSchema, rows: list[dict[str, Any]]) -> pa.Table:
     """Convert rows with some of a table's columns to a sorted table; missing columns are null."""
     keys = table.order
     ordered = sorted(rows, key=lambda row: tuple(row[key] for key in keys))
@@ -70,15 +71,6 @@ def rows_to_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
         {k.name: pa.array([row.get(k.name) for row in ordered], k.type) for k in table.columns},
         schema=table.arrow,
     )
-
-
-def sync_file(path: Path) -> None:
-    """Wait until a file or the entries of a folder are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 FILES_FOLDER: Final = "files"

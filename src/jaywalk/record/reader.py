@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import read_text
 from jaywalk.record import columns as c
-from jaywalk.record._schema import BY_NAME, SCHEMA_VERSION, TABLES, Table
+from jaywalk.record._schema import BY_NAME, SCHEMA_VERSION, TABLES, TableSchema
 from jaywalk.record.episode import EPISODE_FILE, FORMAT, Episode
 from jaywalk.record.files import find_shared_file
 
@@ -162,7 +162,7 @@ def first_line(problem: Exception) -> str:
     return " ".join(str(problem).split())[:200]
 
 
-def _check_table(folder: Path, table: Table, episode: Episode) -> None:
+def _check_table(folder: Path, table: TableSchema, episode: Episode) -> None:
     path = folder / table.file_name
     if not path.is_file():
         raise DataError(f"{path} is missing. A record has all of its tables; copy it again whole.")

@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.files import sync_file
 from jaywalk.record import columns as c
-from jaywalk.record._schema import BY_NAME, STATES, TABLES, Table
+from jaywalk.record._schema import BY_NAME, STATES, TABLES, TableSchema
 from jaywalk.record.episode import EPISODE_FILE, Episode
-from jaywalk.record.files import open_table, rows_to_table, sync_file, write_table
+from jaywalk.record.files import open_table, rows_to_table, write_table
 from jaywalk.record.reader import first_line, open_record
 from jaywalk.record.rows import Rows, StateSpool, states_to_table
 
@@ -52,7 +53,7 @@ def record_hash(folder: Path | str) -> str:
     return digest.hexdigest()
 
 
-def hash_table(table: Table, data: pa.Table) -> bytes:
+def hash_table(table: TableSchema, data: pa.Table) -> bytes:
     """Digest of the hashed columns of one table."""
     digest = hashlib.sha256(f"{data.num_rows}".encode())
     for column in table.columns:

@@ -106,7 +106,7 @@ class RecordedWorld:
         """Return a walker by its number in the record.
 
         Raises:
-            UsageError: There is none; the message names those there are.
+            UsageError: There is no such person; the message names the others.
         """
         life = self.lives.get(number)
         if life is None or life.kind != "walker":

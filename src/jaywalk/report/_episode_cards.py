@@ -23,7 +23,8 @@ from jaywalk.metrics.driving.summary import EpisodeScore, scenario_of
 from jaywalk.record.reader import Record, open_record
 from jaywalk.report._moment_picture import moment_picture
 from jaywalk.report._scene import DrawnBody, Scene, read_scene, rows_worth_showing
-from jaywalk.report._series import Series, ego_series, series_figure
+from jaywalk.report._series import Series, ego_series
+from jaywalk.report._series_figure import series_figure
 from jaywalk.report.ground_plan import SURFACES, GroundPlan, ground_plan, rings_of, town_of
 from jaywalk.report.labels import label_of, number
 from jaywalk.report.scored_runs import ScoredRun, is_doubled
@@ -273,7 +274,7 @@ def make_cards(
     plans: dict[str, GroundPlan] = {}
     for card in bare:
         if card.key not in drawn:
-            note = "" if card in with_record else "The record of this episode is not there."
+            note = "" if card in with_record else "The record of this episode is missing."
             finished.append(replace(card, note=note or "Left out to keep the page small."))
             continue
         folder = runs[card.run].episode_folder(card.score)
@@ -373,7 +374,7 @@ def moment_of(score: EpisodeScore | None, scene: Scene, series: Series | None) -
             if np.isfinite(values).any():
                 k = int(np.nanargmin(values))
                 row = int(series.rows[k])
-                told = f"{words.format(values[k])}, at {scene.time_s[row]:.1f} s"
-                return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words=told)
+                words_at = f"{words.format(values[k])}, at {scene.time_s[row]:.1f} s"
+                return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words=words_at)
     row = len(scene.time_s) - 1
     return CriticalMoment(row=row, time_s=float(scene.time_s[row]), words="the end of the episode")

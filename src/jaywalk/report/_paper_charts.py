@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from jaywalk.report.charts import DotChart, ScenarioChart, run_colour
@@ -17,13 +19,27 @@ if TYPE_CHECKING:
 
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _ROW_IN: Final = 0.17
+_NOTEBOOK_DPI: Final = 200
 
 
 def new_figure(width_in: float, height_in: float) -> Figure:
-    """An empty figure."""
-    from jaywalk.report.notebook_figure import NotebookFigure
+    """An empty figure, which a notebook shows as a picture."""
+    return _figure_class()(figsize=(width_in, height_in), layout="constrained")
 
-    return NotebookFigure(figsize=(width_in, height_in), layout="constrained")
+
+@cache
+def _figure_class() -> type[Figure]:
+    from matplotlib.figure import Figure  # slow to import
+
+    class NotebookFigure(Figure):
+        """A figure with a picture for notebooks, also without ``%matplotlib inline``."""
+
+        def _repr_png_(self) -> bytes:
+            file = io.BytesIO()
+            self.savefig(file, format="png", dpi=_NOTEBOOK_DPI, bbox_inches="tight")
+            return file.getvalue()
+
+    return NotebookFigure
 
 
 def draw_chart(figure: FigureOfRuns, width_in: float) -> Figure:

@@ -320,7 +320,7 @@ def _ratio_difference(name: str, rule: Pooling, rows: Rows, level: float) -> Dif
     above, below = zip(*(sums(rule, [pair[side] for pair in rows]) for side in (0, 1)), strict=True)
     if min(below[0].sum(), below[1].sum()) <= 0.0:
         return None
-    counts = (below[0] > 0.0) | (below[1] > 0.0)  # others say nothing, and are no cluster
+    counts = (below[0] > 0.0) | (below[1] > 0.0)  # the others carry no information
     labels = [scenario_of(one) for (one, _), keep in zip(rows, counts, strict=True) if keep]
     codes, n = cluster_codes(labels)
     top = [np.bincount(codes, part[counts], n).astype(np.float64) for part in above]

@@ -253,7 +253,7 @@ def _scenario_figure(runs: Sequence[ReportSummary]) -> FigureOfRuns | None:
     return FigureOfRuns(
         name="scenarios",
         title=title,
-        caption="Mean over seeds; hollow where at least one seed was no success.",
+        caption="Mean over seeds; hollow where at least one seed failed.",
         chart=ScenarioChart(
             rows=tuple(
                 (name, tuple(_scenario_dots(of_runs, metric))) for name, of_runs in rows.items()

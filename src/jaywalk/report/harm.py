@@ -1,4 +1,4 @@
-"""Harm to people in a run: whom the ego hit or endangered, whatever protocol the page uses.
+"""Harm to people in a run: those the ego hit or endangered, under any protocol of the page.
 
 It is always counted by the rules of Jaywalk's protocol, since public protocols count no danger
 without contact and do not say who was hit.
@@ -27,7 +27,7 @@ _CHILD: Final = "child"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarmEvent:
-    """One person who was hit or endangered.
+    """A person who was hit or endangered.
 
     Attributes:
         who: ``child`` or ``person``.

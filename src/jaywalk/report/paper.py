@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from jaywalk.core.errors import UsageError
+from jaywalk.core.text import some_of, suggestion
 from jaywalk.metrics.generalization.run_pairs import pair_scores
 from jaywalk.report._episode_figures import draw_moment, draw_series
-from jaywalk.report._habit_section import braking_rows, foresight_figures
+from jaywalk.report._habit_figures import braking_rows
+from jaywalk.report._habit_section import foresight_figures
 from jaywalk.report._paper_charts import draw_chart, legend_above, new_figure
 from jaywalk.report.charts import run_colour
 from jaywalk.report.comparison import compare_runs
@@ -271,11 +273,13 @@ def _episode(name: str, draw: Callable[..., None]) -> Callable[[Request], Figure
         if len(request.runs) > 1:
             raise UsageError(f"The figure '{name}' shows one episode of one run.")
         if not chosen:
-            names = ", ".join(one.episode_id for one in known[:5]) or "no record"
-            what = f"not '{request.episode}'" if request.episode else "so give --episode ID"
+            ids = [one.episode_id for one in known]
+            needs = f"The figure '{name}' needs a recorded episode"
+            if not request.episode:
+                raise UsageError(f"{needs}, so give --episode ID. Known: {some_of(ids)}.")
             raise UsageError(
-                f"The figure '{name}' needs a recorded episode, {what}. {run.score.name} has: "
-                f"{names}."
+                f"{needs}, and {run.score.name} has no episode '{request.episode}'."
+                f"{suggestion(request.episode, ids)}"
             )
         figure = new_figure(request.width_in, heights[name])
         draw(figure, run, chosen[0])

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, UsageError
+from jaywalk.core.text import suggestion
 from jaywalk.record.reader import Record, find_records, open_record
 from jaywalk.report._episode_cards import moment_of
 from jaywalk.report._moment_picture import (
@@ -294,9 +295,8 @@ def find_episode(run: Path, name: str) -> Record:
     by_id = [record for f in folders if (record := open_record(f)).episode.episode_id == name]
     if len(by_id) == 1:
         return by_id[0]
-    known = ", ".join(folder.name for folder in folders[:12])
-    more = f" and {len(folders) - 12} more" if len(folders) > 12 else ""
-    raise UsageError(f"'{run}' has no episode '{name}'. It has: {known}{more}.")
+    known = suggestion(name, [folder.name for folder in folders])
+    raise UsageError(f"'{run}' has no episode '{name}'.{known}")
 
 
 def film_rows(time_s: FloatArray) -> list[int]:

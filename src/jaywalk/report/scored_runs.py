@@ -6,9 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.metrics.driving.summary import EpisodeScore, RunScore, scenario_of
@@ -19,8 +17,6 @@ from jaywalk.record.episode import EPISODE_FILE
 # Fields in which two paired episodes must agree, besides suite and scenario, for their scores to be
 # comparable: keys of episode.json.
 _SAME_TEST = ("variant", "town", "step_s")
-# Imported when runs are scored: it reads much that a page of scores made elsewhere does not need.
-_SCORING = "jaywalk.metrics.driving.run_score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +27,7 @@ class ScoredRun:
     folder: Path | None = None
 
     def episode_folder(self, episode: EpisodeScore) -> Path | None:
-        """Folder of an episode's record, or None when it is not there."""
+        """Folder of an episode's record, or None if it does not exist."""
         if self.folder is None or not episode.folder:
             return None
         folder = self.folder / episode.folder
@@ -66,14 +62,16 @@ def _has_pairs(folder: Path) -> bool:
 
 def score_folders(folders: Sequence[Path], protocol: str) -> list[ScoredRun]:
     """Score the records of each folder under one protocol."""
+    # Slow to import, and a page of scores made elsewhere does not need it.
+    from jaywalk.metrics.driving.run_score import score_run
+
     for folder in folders:
         if not folder.is_dir():
-            raise UsageError(f"'{folder}' is no folder. Give the folders of recorded runs.")
+            raise UsageError(f"'{folder}' is not a folder. Give the folders of recorded runs.")
     twice = [str(f) for f, n in Counter(f.resolve() for f in folders).items() if n > 1]
     if twice:
         raise UsageError(f"The same run is given twice: {', '.join(twice)}.")
-    scoring: Any = import_module(_SCORING)
-    return [ScoredRun(score=scoring.score_run(f, protocol), folder=f) for f in folders]
+    return [ScoredRun(score=score_run(f, protocol), folder=f) for f in folders]
 
 
 def is_doubled(name: str, counts: Collection[str]) -> bool:

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.actors.crowd.crowd import Crowd
+from jaywalk.actors.reactive.traits import PRESETS, SCRIPTED
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.agents.base import Briefing, Driver
 from jaywalk.agents.base import Moment as DriverMoment
@@ -28,6 +29,7 @@ from jaywalk.core.seeds import derive_seed
 from jaywalk.geometry.frames import carla_to_right_handed, carla_yaw_to_rad
 from jaywalk.metrics.realism.scene import N_FUTURE, STEP_S, Rollouts
 from jaywalk.record import columns as c
+from jaywalk.record.episode import Episode
 from jaywalk.record.queries import actor_rows
 from jaywalk.rollouts._restage import SignalScript, StandingActor, actors_before, put_back
 from jaywalk.rollouts.cases._recorded import RecordedScene
@@ -41,7 +43,7 @@ _TICKS_A_STEP: Final = round(STEP_S / TICK_S)
 _PARKED_MPS: Final = 0.1
 _BEHIND_M: Final = 3  # points of the route kept behind the ego
 
-Told = Callable[[int], None]
+Report = Callable[[int], None]
 
 
 def _nothing(number: int) -> None:
@@ -73,8 +75,8 @@ class ClosedLoop:
         file = self.recorded.record.shared_file("opendrive")
         self._opendrive = file.read_text(encoding="utf-8")
 
-    def roll_out(self, n: int, report: Told = _nothing) -> Rollouts:
-        """Roll out ``n`` times; ``told`` is called with the number done."""
+    def roll_out(self, n: int, report: Report = _nothing) -> Rollouts:
+        """Roll out ``n`` times; ``report`` is called with the number done."""
         poses = []
         for number in range(n):
             try:
@@ -102,7 +104,12 @@ class ClosedLoop:
         crowd = None
         if people:
             crowd = Crowd(
-                self.world.client, world, seed, TICK_S, network=self.world.walks(key, world)
+                self.world.client,
+                world,
+                seed,
+                TICK_S,
+                network=self.world.walks(key, world),
+                people_model=_people_model(self.recorded.record.episode),
             )
             crowd.adopt(people)
         poses = np.empty((len(order), N_FUTURE, 4))
@@ -175,10 +182,16 @@ class ClosedLoop:
         world.tick()
 
 
+def _people_model(episode: Episode) -> str:
+    """Model of the people of a record, who go on as they began."""
+    name = str(episode.parameters.get("people_model", SCRIPTED)).split("-")[0]
+    return name if name in PRESETS else SCRIPTED
+
+
 def _poses(snapshot: Any, order: list[int], name: str) -> NDArray[np.float64]:
     rows = pose_rows(snapshot, order)
     if rows is None:
-        raise DataError(f"{name}: somebody vanished from the world during a rollout.")
+        raise DataError(f"{name}: an actor vanished from the world during a rollout.")
     heights = [snapshot.find(actor).get_transform().location.z for actor in order]
     return np.column_stack([rows[:, :2], heights, np.rad2deg(rows[:, 2])])
 

@@ -176,7 +176,7 @@ def read_case_set(
     if RunFolder(path).is_run:
         return _of_run(path, rollouts, or_log=or_log, policy=policy)
     if policy is not None:
-        raise UsageError("--policy chooses among the rollouts of a run; this is none.")
+        raise UsageError(f"--policy chooses among the rollouts of a run; '{path}' is not a run.")
     source = _RolloutSource(rollouts) if rollouts else None
     cases: list[Case] = []
     for file in _files(path):
@@ -223,6 +223,6 @@ def scenes_in(file: Path) -> list[LoggedScene]:
         return [scene_from_arrays(load_arrays(file), str(file), file.stem)]
     if not _is_scenario(file):
         raise UsageError(
-            f"'{file}' is no scene: expected .npz, .tfrecord, .json or {_SCENARIO_ENDINGS[1]}."
+            f"'{file}' is not a scene: expected .npz, .tfrecord, .json or {_SCENARIO_ENDINGS[1]}."
         )
     return list(read_waymo_scenes(file))

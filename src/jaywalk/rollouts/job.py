@@ -101,7 +101,7 @@ def run_rollouts(request: RolloutRequest, said: Said) -> RolloutSummary:
     if needs_server and not recorded:
         raise UsageError(
             f"Policy '{request.policy}' drives in a town of ours, so it needs a Jaywalk run; "
-            f"'{request.source}' is none. Use one of {', '.join(POLICIES)}."
+            f"'{request.source}' is not one. Use one of {', '.join(POLICIES)}."
         )
     began = time.monotonic()
     scenes = _scenes(request, recorded)
@@ -118,8 +118,10 @@ def run_rollouts(request: RolloutRequest, said: Said) -> RolloutSummary:
                 world = stack.enter_context(_open_world(request))
             title = f"scene {number} of {len(scenes)}: {scene.name}"
             said(title)
-            told = _Progress(said, title, request.n)
-            folder.add(Case(scene=scene, rollouts=_roll_out(request, scene, moment, world, told)))
+            progress = _Progress(said, title, request.n)
+            folder.add(
+                Case(scene=scene, rollouts=_roll_out(request, scene, moment, world, progress))
+            )
     return RolloutSummary(
         folder=request.out,
         scenes=len(scenes),

@@ -23,7 +23,8 @@ from typing import Any, Final
 
 import jaywalk.record
 from jaywalk.core.errors import DataError, PrerequisiteError
-from jaywalk.record.files import FILES_FOLDER, SharedFiles, sync_file
+from jaywalk.core.files import sync_file
+from jaywalk.record.files import FILES_FOLDER, SharedFiles
 from jaywalk.record.run import RunFolder
 from jaywalk.runner.local import LocalWorkers
 from jaywalk.runner.plan import EpisodePlan
@@ -80,7 +81,9 @@ def _members(data: bytes) -> list[tuple[str, str, bytes]]:
                 place, _, name = member.name.partition("/")
                 plain = name and "/" not in name and "\\" not in name and not name.startswith(".")
                 if place not in (_RECORD, FILES_FOLDER) or not plain or not member.isreg():
-                    raise DataError(f"A worker sent '{member.name}', which is no part of a record.")
+                    raise DataError(
+                        f"A worker sent '{member.name}', which is not part of a record."
+                    )
                 stream = tar.extractfile(member)
                 assert stream is not None
                 members.append((place, name, stream.read()))

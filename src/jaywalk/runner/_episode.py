@@ -15,7 +15,7 @@ from jaywalk.agents.adapters.sensor_rig import SensorError, SensorRig, check_dri
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
-from jaywalk.core.errors import InfrastructureError
+from jaywalk.core.errors import InfrastructureError, PeopleModelError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.writer import record_hash
 from jaywalk.runner.ending import AGENT_FAILED, ENDED_BY_AGENT, NOT_SET_UP, SENSORS_INVALID
@@ -65,7 +65,7 @@ def briefing_of(episode: LiveEpisode) -> Briefing:
         delta_s=STEP_S,
         seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
         arguments=plan.agent.arguments,
-        told=episode.actors.announcements(),
+        announcements=episode.actors.announcements(),
         episode_id=episode.episode_id,
         episode_seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name), plan.item.id),
         output=episode.driver_output,
@@ -83,6 +83,9 @@ class _DriverLoop:
         self._rejected = False  # because of its sensors
         self._made: Driver | None = None  # also set if its setup failed
         self._rig: SensorRig | None = None
+        people = episode.actors.posed
+        if people is not None and people.policy_model is not None:
+            people.policy_model.limit = lambda: time_limit(self._step_limit_s)
 
     def run(self) -> EpisodeOutcome:
         episode = self._episode
@@ -162,8 +165,7 @@ class _DriverLoop:
             reason = episode.judge()
             if reason:
                 return reason
-            episode.prepare()
-            decision = self._decide(driver)
+            decision = self._decide(driver) if self._prepare() else None
             if decision is None:
                 episode.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
                 return AGENT_FAILED
@@ -171,6 +173,18 @@ class _DriverLoop:
             if decision.end_reason:
                 episode.note("agent_end", decision.end_reason[:300])
                 return f"{ENDED_BY_AGENT}: {decision.end_reason[:300]}"
+
+    def _prepare(self) -> bool:
+        """Let the other actors act; False if a people model of the user failed."""
+        try:
+            self._episode.prepare()
+        except (PeopleModelError, AgentTimeout) as problem:
+            self._failure = traceback.format_exc()
+            if isinstance(problem, AgentTimeout):
+                name = self._episode.plan.people_policy
+                self._failure += f"The people model {name} failed: {problem}\n"
+            return False
+        return True
 
     def _decide(self, driver: Driver) -> Decision | None:
         episode = self._episode

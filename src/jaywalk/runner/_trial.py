@@ -1,4 +1,4 @@
-"""Trial of an agent before a run: it is loaded and set up in a process of its own.
+"""Trial of an agent before a run: it is loaded and set up in its own process.
 
 A broken agent is thus reported before the first episode, also if its import ends the process.
 :func:`try_agent` starts the process as ``python -m jaywalk.runner._trial FD PARENT_PID``. It sets
@@ -49,7 +49,7 @@ class _Verdict:
 
 
 def try_agent(plan: EpisodePlan, *, server: str, watchdog_s: float) -> None:
-    """Load an agent and set it up on the stage of an episode, in a process of its own.
+    """Load an agent and set it up on the stage of an episode, in its own process.
 
     A failure to open a world or to stage the route is not
     reported here: the run reports it.

@@ -52,7 +52,7 @@ def agent_specs(
             "'jaywalk list agents' names ours."
         )
     if config is not None and not config.is_file():
-        raise UsageError(f"--agent-config is '{config}', and there is no such file.")
+        raise UsageError(f"--agent-config is '{config}', but that file does not exist.")
     specs = [_spec(name, config, perception, predictor) for name in listed]
     if predictor and not any(_PREDICTOR in spec.arguments for spec in specs):
         raise UsageError(
@@ -94,7 +94,7 @@ def _spec(
 
 
 def check_remote(address: str) -> None:
-    """Before a long run begins: somebody listens at a remote agent's address."""
+    """Check before a long run that a remote agent listens at its address."""
     from jaywalk.agents.adapters.remote import open_link
     from jaywalk.agents.load import is_remote
     from jaywalk_agent import LinkError
@@ -113,7 +113,7 @@ def _check_foreign(name: str, perception: PerceptionLevel | None) -> None:
     if "://" in name:
         is_remote(name)  # says what is wrong with the address
     if name.endswith(".py") and not Path(name).is_file():
-        raise UsageError(f"--agent is '{name}', and there is no such file.")
+        raise UsageError(f"--agent is '{name}', but that file does not exist.")
     if perception is not None:
         raise UsageError(
             f"--perception is '{perception}', but '{name}' sees with sensors of its own; the "
@@ -144,7 +144,7 @@ def _json_object(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(read_text(path, "a JSON file for --agent-config"))
     except ValueError as problem:
-        raise UsageError(f"--agent-config {path} is no JSON: {problem}.") from problem
+        raise UsageError(f"--agent-config {path} is not JSON: {problem}.") from problem
     if not isinstance(value, dict):
         raise UsageError(
             f"--agent-config {path} holds a {type(value).__name__}, expected an object."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.core.files import read_text
+from jaywalk.core.files import read_text, replacing
 from jaywalk.forecasting.predictors.plugged import predictor_digest
 from jaywalk.record.episode import EPISODE_FILE, Code, canonical_json
-from jaywalk.record.files import sync_file
 from jaywalk.record.run import RunFolder
 from jaywalk.runner._code import code_differences, distinct, suite_digest
 from jaywalk.runner.plan import AgentSpec, EpisodePlan
@@ -151,6 +149,9 @@ def differences(old: RunConfig, new: RunConfig) -> list[str]:
     }
     for key in sorted(old.options.keys() | new.options.keys()):
         pairs[key] = (old.options.get(key), new.options.get(key))
+    if "people_model_sha256" in pairs:
+        there, here = (str(side or "")[:12] for side in pairs.pop("people_model_sha256"))
+        pairs["content of the people model's file"] = (there, here)
     if "motions" in pairs:  # a digest, too long to read
         there, here = (str(side or "")[:12] or "ours" for side in pairs.pop("motions"))
         pairs["motion library"] = (there, here)
@@ -203,7 +204,7 @@ def read_config(run_folder: Path) -> RunConfig | None:
         config = RunConfig.model_validate_json(read_text(path, "a run's config"))
     except (ValidationError, UnicodeDecodeError) as problem:
         said = " ".join(str(problem).split())[:200]
-        raise DataError(f"{path} is no config of a run: {said}. Choose another --out.") from problem
+        raise DataError(f"{path} is not a run config: {said}. Choose another --out.") from problem
     if config.format != FORMAT:
         raise DataError(f"{path} has format '{config.format}', expected '{FORMAT}'.")
     return config
@@ -279,10 +280,5 @@ def _codes_of_records(run_folder: Path) -> list[Code]:
 
 def _write(path: Path, text: str) -> None:
     """Write a file completely or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    sync_file(path.parent)
+    with replacing(path, durable=True) as file:
+        file.write(text.encode())

@@ -147,7 +147,7 @@ class _Drive:
                 route=episode.route,
                 delta_s=STEP_S,
                 seed=seed,
-                told=episode.actors.announcements(),
+                announcements=episode.actors.announcements(),
             )
         )
         try:

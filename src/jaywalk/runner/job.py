@@ -187,6 +187,7 @@ def run_request(
             request.suite.people_model,
             own_motions=bool(request.episodes.motions)
             or not any(route.posed for route in request.suite.routes),
+            policy=request.suite.people_policy,
         ),
         "server": "attached" if request.workers.server else "embedded",
     }

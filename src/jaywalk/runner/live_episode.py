@@ -243,18 +243,21 @@ class LiveEpisode:
         sky = self._weather.advance(self.world, self.progress.share)
         if sky is not None and self._capture is not None:
             self._capture.writer.add("weather", tick=self.tick + 1, **weather_row(sky))
-        moment = EgoMoment(
+        self.actors.advance(self.moment())
+        if self._capture is not None:
+            self._capture.pose_states = self.actors.playing()
+            self._capture.reactions = self.actors.reactions()
+        self._note_events()
+
+    def moment(self) -> EgoMoment:
+        """Return what the other actors know of the ego at the present tick."""
+        return EgoMoment(
             elapsed_s=self.elapsed_s,
             snapshot=self.snapshot,
             ego_id=self.ego.id,
             ego_along_m=self.progress.along_m,
             ego_speed_mps=self._speed_mps,
         )
-        self.actors.advance(moment)
-        if self._capture is not None:
-            self._capture.pose_states = self.actors.playing()
-            self._capture.reactions = self.actors.reactions()
-        self._note_events()
 
     def move(self, decision: Decision) -> None:
         """Apply the driver's decision and tick the world once."""
@@ -305,6 +308,7 @@ class LiveEpisode:
 
     def finish(self, reason: str, failure: str = "") -> Path | None:
         """Write the record; return its folder, or None if nothing is recorded."""
+        self.actors.close()
         for _ in range(_FINAL_TICKS):
             self.world.tick()
         self._sensor.stop()
@@ -319,6 +323,7 @@ class LiveEpisode:
 
     def discard(self) -> None:
         """Discard the record."""
+        self.actors.close()
         if self._capture is not None:
             self._capture.discard()
 
@@ -339,6 +344,7 @@ class LiveEpisode:
                 **people_parameters(
                     plan.people_model,
                     own_motions=bool(plan.options.motions) or not plan.item.posed,
+                    policy=plan.people_policy if plan.item.posed else "",
                 ),
                 **_half_of(plan),
             },

@@ -51,7 +51,7 @@ def library_of(suite: Suite, motions: str = "") -> tuple[str, str]:
     given = "" if motions == DEFAULT else motions
     if given and not posed and not clips:
         raise UsageError(
-            f"--motions: nobody is posed in the suite '{suite.name}', and no scenario names a "
+            f"--motions: the suite '{suite.name}' has no posed people, and no scenario names a "
             "clip; run habit, or leave it out."
         )
     folder = Path(given) if given else _named_library(clips)
@@ -74,8 +74,8 @@ def _named_library(clips: Iterable[tuple[str, str]]) -> Path | None:
             continue
         if not Path(library).is_dir():
             raise UsageError(
-                f"{where}: clip '{clip}' is of the library '{library}', which is no folder here. "
-                "Give its folder with --motions, or its path in the clip."
+                f"{where}: clip '{clip}' is of the library '{library}', which is not a folder "
+                "here. Give its folder with --motions, or its path in the clip."
             )
         libraries[Path(library).resolve()] = library
     if len(libraries) > 1:
@@ -108,9 +108,23 @@ def check_clips(clips: Iterable[tuple[str, str]], folder: Path | None) -> None:
             )
 
 
-def check_named_clips(route: Route) -> None:
-    """Check the clips of a route whose libraries are folders here; others are checked by a run."""
+def check_named_clips(route: Route, *, must_exist: bool = False) -> None:
+    """Check the clips of a route whose libraries are folders here; others are checked by a run.
+
+    Args:
+        route: The route whose scenarios name the clips.
+        must_exist: Raise for a library that is no folder here.
+
+    Raises:
+        UsageError: A library is missing.
+        DataError: A library has no such clip.
+    """
     for where, clip in named_clips(route):
         library, _ = split_clip(clip, where)
+        if must_exist and library != DEFAULT and not Path(library).is_dir():
+            raise UsageError(
+                f"{where}: clip '{clip}' is of the library '{library}', which is no folder here. "
+                "Build it with 'jaywalk motion build', or give its path in the clip."
+            )
         if library == DEFAULT or Path(library).is_dir():
             check_clips([(where, clip)], None if library == DEFAULT else Path(library))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jaywalk.actors.reactive.custom import CUSTOM, policy_digest, policy_label
 from jaywalk.actors.reactive.traits import PEOPLE_VERSION, SCRIPTED
 from jaywalk.motion.library.reading import EVERYDAY
 from jaywalk.record.episode import Code
@@ -77,16 +78,22 @@ def packaged_motions(model: str) -> str:
     return "" if model == SCRIPTED else EVERYDAY
 
 
-def people_parameters(model: str, *, own_motions: bool) -> dict[str, Any]:
+def people_parameters(model: str, *, own_motions: bool, policy: str = "") -> dict[str, Any]:
     """People model and library for configs and records; scripted people keep their hashes.
 
     Args:
         model: ``scripted``, or how people react.
-        own_motions: Whether nobody is posed by a library that comes along.
+        own_motions: Whether no one is posed by a motion library that is sent with the run.
+        policy: The user's own model of posed people; "" if there is none.
     """
     if model == SCRIPTED:
         return {}
     named = {"people_model": f"{model}-{PEOPLE_VERSION}"}
+    if policy:
+        named = {
+            "people_model": f"{CUSTOM}:{policy_label(policy)}",
+            "people_model_sha256": policy_digest(policy),
+        }
     return named if own_motions else named | {"motions": packaged_motions(model)}
 
 
@@ -96,6 +103,7 @@ class EpisodePlan:
 
     Attributes:
         people_model: ``scripted``, or how posed and ambient people react.
+        people_policy: The user's own model of posed people; "" if there is none.
         drawn_as: Suite whose name keys the random draws, if it is not ``suite``.
     """
 
@@ -107,6 +115,7 @@ class EpisodePlan:
     options: EpisodeOptions = field(default_factory=EpisodeOptions)
     code: Code = field(default_factory=Code)  # versions of the run; the worker adds its own sources
     people_model: str = SCRIPTED
+    people_policy: str = ""
     drawn_as: str = ""
 
     @classmethod
@@ -117,6 +126,7 @@ class EpisodePlan:
             variant=suite.variant,
             item=item,
             people_model=suite.people_model,
+            people_policy=suite.people_policy,
             drawn_as=suite.scripted_name,
             **rest,
         )

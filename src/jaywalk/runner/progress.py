@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Final, Self
 
@@ -30,6 +29,11 @@ from jaywalk.stats.bootstrap import cluster_codes
 from jaywalk.stats.clustered import clustered_wilson
 from jaywalk.stats.intervals import Interval, rule_of_three, t_quantile
 
+_LEAST_DRIVEN: Final = 0.1  # episodes, before an estimate is worth more than a guess
+_OPENING_S: Final = 90.0  # a town opens for the first time, kernels compile
+_SOON_S: Final = 15.0
+_EPISODE_S: Final = 25.0
+
 
 @dataclass(slots=True)
 class Tally:
@@ -41,6 +45,7 @@ class Tally:
     agent_failures: int = 0
     retried: int = 0
     finished_now: int = 0  # in this session
+    opened_s: float | None = None  # when the first episode drove
     scores: dict[str, QuickScore] = field(default_factory=dict)
     running: dict[str, PoolProgress] = field(default_factory=dict)
 
@@ -61,9 +66,11 @@ class Tally:
                     success=row.success, driving_score=score, no_min_speed=faster
                 )
 
-    def progress(self, event: PoolProgress) -> None:
-        """Note the progress of an episode."""
+    def progress(self, event: PoolProgress, elapsed_s: float = 0.0) -> None:
+        """Note the progress of an episode, and when the first one drove."""
         self.running[event.episode_id] = event
+        if self.opened_s is None and event.simulated_s > 0.0:
+            self.opened_s = elapsed_s
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
         """Count a recorded episode."""
@@ -83,10 +90,25 @@ class Tally:
             self.failed += 1
 
     def eta_s(self, elapsed_s: float) -> float | None:
-        """Estimate the wall seconds left from the episodes finished in this session."""
-        if self.finished_now == 0:
+        """Estimate the wall seconds left from what was driven in this session, parts included.
+
+        None before a tenth of an episode was driven. The time in which towns open and kernels
+        compile counts once.
+        """
+        parts = sum(min(one.route_share, 1.0) for one in self.running.values())
+        driven = self.finished_now + parts
+        if driven < _LEAST_DRIVEN:
             return None
-        return elapsed_s / self.finished_now * self.left
+        return (elapsed_s - (self.opened_s or 0.0)) / driven * max(self.left - parts, 0.0)
+
+    def eta_text(self, elapsed_s: float) -> str:
+        """Wall time left; ``about`` marks a guess before anything was measured."""
+        measured = self.eta_s(elapsed_s)
+        if measured is not None:
+            return _duration(measured)
+        opening_s = 0.0 if self.opened_s is not None else max(_OPENING_S - elapsed_s, _SOON_S)
+        driving_s = self.left * _EPISODE_S / max(len(self.running), 1)
+        return f"about {_duration(opening_s + driving_s)}"
 
     def success_rate(self) -> tuple[float, Interval] | None:
         """Share of successes, 0 to 1, with the same interval as in ``jaywalk score``."""
@@ -136,10 +158,11 @@ def quick_scorer(say: Callable[[str], None]) -> Scorer:
 
     def score(folder: Path) -> QuickScore | None:
         try:
-            protocols = import_module("jaywalk.metrics.driving.protocols")
+            from jaywalk.metrics.driving.protocols import score_episode
+
             record = jaywalk.record.open(folder)
-            success = protocols.score_episode(record, "jaywalk").success
-            metrics = protocols.score_episode(record, "leaderboard-2.1").metrics
+            success = score_episode(record, "jaywalk").success
+            metrics = score_episode(record, "leaderboard-2.1").metrics
             return QuickScore(
                 success=success,
                 driving_score=metrics["driving_score"],
@@ -178,7 +201,7 @@ class PlainLines:
 
     def progress(self, event: PoolProgress) -> None:
         """Note the progress of an episode."""
-        self.tally.progress(event)
+        self.tally.progress(event, self._clock() - self._began_s)
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
         """Write ``n/N  id  end reason  simulated s  wall s  score``."""
@@ -209,7 +232,7 @@ class PlainLines:
             episode.simulated_s > 0.0 for episode in self.tally.running.values()
         ):
             running = ["opening the town; the first use compiles for one to two minutes"]
-        eta = _duration(self.tally.eta_s(now_s - self._began_s))
+        eta = self.tally.eta_text(now_s - self._began_s)
         elapsed = _duration(now_s - self._began_s)
         self._beat(f"{self._count()} after {elapsed}, ETA {eta}: {', '.join(running)}")
 
@@ -233,7 +256,7 @@ class LiveTable:
 
     def progress(self, event: PoolProgress) -> None:
         """Note the progress of an episode."""
-        self.tally.progress(event)
+        self.tally.progress(event, time.monotonic() - self._began_s)
 
     def finished(self, outcome: EpisodeOutcome, score: QuickScore | None) -> None:
         """Print a line above the table for noteworthy outcomes."""
@@ -262,7 +285,7 @@ class LiveTable:
             "failed": str(tally.failed),
             "agent failures": str(tally.agent_failures),
             "left": str(tally.left),
-            "ETA": _duration(tally.eta_s(time.monotonic() - self._began_s)),
+            "ETA": tally.eta_text(time.monotonic() - self._began_s),
             "success % [95 %]": _rate(tally),
             "driving score [95 %]": _mean(tally),
             "without min. speed": _plain(tally.no_min_speed()),
@@ -334,9 +357,7 @@ def _plain(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else "-"
 
 
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
+def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -53,6 +53,7 @@ def _on_other_routes(suite: Suite, files: list[Path]) -> Suite:
         variant=suite.variant,
         scripted_name=f"{suite.scripted_name}/files" if suite.scripted_name else "",
         people_model=suite.people_model,
+        people_policy=suite.people_policy,
     )
     return selected if suite.apply_variant is None else suite.apply_variant(selected)
 
@@ -116,7 +117,7 @@ def _group(suite: Suite, group: str) -> set[int]:
                 raise UsageError(f"Range '{group}' of --subset runs backwards.")
             return set(range(min(first), max(last) + 1))
     raise UsageError(
-        f"--subset names '{group}', which is no route of the suite.{_unknown(suite, group)}"
+        f"--subset names '{group}', which is not a route of the suite.{_unknown(suite, group)}"
     )
 
 

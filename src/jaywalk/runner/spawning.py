@@ -14,6 +14,7 @@ from jaywalk.actors.events import EgoMoment, ScenarioEvent
 from jaywalk.actors.posed.people import HabitPeople
 from jaywalk.actors.posed.performers import Performers
 from jaywalk.actors.posed.repertoire import ambient_of, manner_of
+from jaywalk.actors.reactive.custom import load_policy
 from jaywalk.actors.traffic.paths import DriverSettings
 from jaywalk.actors.traffic.traffic import Traffic
 from jaywalk.core.errors import DataError, InfrastructureError
@@ -66,9 +67,10 @@ class EpisodeActors:
         return found
 
     def reactions(self) -> Reacting | None:
-        """What reacting people perceive and decide now; None: nobody reacts."""
-        parts = [self.posed.reactions()] if self.posed is not None else []
-        parts = [part for part in parts if part and len(part["ids"])]
+        """Perceptions and decisions of reacting people now; None if there are no such people."""
+        groups = [people for people in (self.posed, self.crowd) if people is not None]
+        parts = [part for part in (people.reactions() for people in groups) if part]
+        parts = [part for part in parts if len(part["ids"])]
         if not parts:
             return None
         return Reacting(**{name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
@@ -78,6 +80,11 @@ class EpisodeActors:
         for scenario in self.scenarios:
             control = scenario.disturb(control)
         return control
+
+    def close(self) -> None:
+        """Close what actors have opened outside the world; later calls do nothing."""
+        if self.posed is not None:
+            self.posed.close()
 
     def take_events(self) -> list[ScenarioEvent]:
         """Return and clear the events of scenarios and posed people."""
@@ -169,10 +176,20 @@ def _spawn_people(
             plan.people_model,
         )
         people.spawn(plan.item.posed, route, manner_of(plan.variant), clear)
+        if plan.people_policy:
+            people.hand_over(load_policy(plan.people_policy), plan.people_policy)
         clear += [(*person.a_m, _APART_M) for person in people.people]
         actors.posed, settings = people, ambient_of(plan.variant)
     if plan.item.people:
-        actors.crowd = Crowd(session.client, world, seed, STEP_S, network=walks, settings=settings)
+        actors.crowd = Crowd(
+            session.client,
+            world,
+            seed,
+            STEP_S,
+            network=walks,
+            settings=settings,
+            people_model=plan.people_model,
+        )
         actors.crowd.spawn(plan.item.people, route, clear)
 
 

@@ -55,7 +55,7 @@ _PARKED_CROSSING_M: Final = 8.0
 _RIGHT_OF_WAY: Final = Shift(
     name="RightOfWay",
     category="Visual-lon",
-    caption="who runs the light is no emergency vehicle",
+    caption="an ordinary vehicle runs the light",
     pairs=(55, 59),
 )
 

@@ -33,10 +33,8 @@ def lanes_beside(world_map: Any, route: DenseRoute) -> NDArray[np.float64]:
     lanes, whatever their scenarios are: a difference between them can affect only the ego.
     """
     rows = [
-        (*place, np.deg2rad(yaw))
-        for place, yaw in zip(
-            route.position_m.tolist(), route.rotation_deg[:, 1].tolist(), strict=True
-        )
+        (*place, yaw)
+        for place, yaw in zip(route.position_m.tolist(), route.yaw_rad.tolist(), strict=True)
     ]
     for place in route.position_m[~route.in_junction].tolist():
         lane = world_map.get_waypoint(carla.Location(*place))

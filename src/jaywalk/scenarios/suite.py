@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from jaywalk.actors.reactive.custom import CUSTOM, check_policy, is_custom
 from jaywalk.actors.reactive.traits import CAMPUS_MODEL, PEOPLE_MODELS, REACTIVE, SCRIPTED
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.registry import Registry, Spec
@@ -28,7 +29,7 @@ class SuiteSpec(Spec):
         routes: Number of routes, without a variant.
         wet_grip: Whether wet roads are slippery in it.
         protocol: Protocol under which its results are reported.
-        scripted_version: Version in which nobody reacts to vehicles; 0: there is none.
+        scripted_version: Version in which people do not react to vehicles; 0 if there is none.
     """
 
     owner: str = "jaywalk"
@@ -45,7 +46,7 @@ class SuiteSpec(Spec):
 
     @property
     def scripted_id(self) -> str:
-        """Id of the version in which nobody reacts; "" if there is none."""
+        """Id of the version in which people do not react; "" if there is none."""
         return f"{self.owner}/{self.name}-v{self.scripted_version}" if self.scripted_version else ""
 
 
@@ -87,6 +88,8 @@ class Suite:
         scripted_name: Name of the version in which nobody reacts. It also keys the random draws,
             so that both versions have the same traffic and the same people. "": ``name`` does.
         people_model: ``scripted``, or how posed and ambient people react.
+        people_policy: The user's own model of posed people: a file, ``module:Class`` or an address;
+            ambient people follow ``people_model``.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Suite:
     variant: str = ""
     scripted_name: str = ""
     people_model: str = SCRIPTED
+    people_policy: str = ""
     # Applies the variant to routes that are driven instead of those of the suite.
     apply_variant: Callable[[Suite], Suite] | None = None
 
@@ -110,11 +114,15 @@ def with_people_model(suite: Suite, model: str = "") -> Suite:
     By default people react wherever there are any who can: posed or ambient people.
 
     Raises:
-        UsageError: There is no such model, or nobody who could react.
+        UsageError: The model does not exist, or the suite has no people.
+        PrerequisiteError: No program listens at the address of the model.
     """
+    if is_custom(model):
+        return _with_policy(suite, model)
     if model and model not in PEOPLE_MODELS:
         raise UsageError(
-            f"--people-model is '{model}'; expected one of {', '.join(PEOPLE_MODELS)}."
+            f"--people-model is '{model}'; expected one of {', '.join(PEOPLE_MODELS)}, "
+            "or your own: FILE.py, module:Class or ws://HOST:PORT."
             + suggestion(model, PEOPLE_MODELS)
         )
     versioned = bool(suite.scripted_name)
@@ -122,7 +130,7 @@ def with_people_model(suite: Suite, model: str = "") -> Suite:
     chosen = model or (REACTIVE if versioned or about else SCRIPTED)
     if chosen != SCRIPTED and not (versioned or about):
         raise UsageError(
-            f"--people-model is '{model}', but nobody is about in the suite '{suite.name}'; give "
+            f"--people-model is '{model}', but the suite '{suite.name}' has no people; give "
             "--people, or leave it out."
         )
     name = suite.name
@@ -131,6 +139,18 @@ def with_people_model(suite: Suite, model: str = "") -> Suite:
     elif versioned and chosen == CAMPUS_MODEL:
         name = _VERSION.sub(rf"-{CAMPUS_MODEL}\1", name)
     return replace(suite, name=name, people_model=chosen)
+
+
+def _with_policy(suite: Suite, policy: str) -> Suite:
+    """Return a suite in which posed people follow a policy of the user."""
+    if not any(item.posed for item in suite.routes):
+        raise UsageError(
+            f"--people-model is '{policy}', but nobody in the suite '{suite.name}' is posed; use "
+            "habit, or routes with posed people."
+        )
+    check_policy(policy)
+    name = _VERSION.sub(rf"-{CUSTOM}\1", suite.name) if suite.scripted_name else suite.name
+    return replace(suite, name=name, people_model=REACTIVE, people_policy=policy)
 
 
 def with_partners(items: Sequence[SuiteRoute]) -> tuple[SuiteRoute, ...]:

@@ -26,7 +26,7 @@ from jaywalk.server.encoding._snapshot import SnapshotPacker
 from jaywalk.server.encoding.codec import CARLA_0_9_16, dialect_of
 from jaywalk.server.protocol._server import CarlaServer
 from jaywalk.server.sensors._scan import cast_rays, scan_directions
-from jaywalk.server.sensors._shading import shade_rows
+from jaywalk.server.sensors._shade_rows import shade_edges, shade_rows
 from jaywalk.server.sensors.catalogue import sensor_library
 from jaywalk.server.session._publisher import NoPublisher, Publisher
 from jaywalk.server.session._simulation import Simulation
@@ -185,6 +185,7 @@ _SLOWEST: Final[tuple[Any, ...]] = (
     scan_directions,
     cast_rays,
     shade_rows,
+    shade_edges,
 )
 
 

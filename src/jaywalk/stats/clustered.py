@@ -120,7 +120,7 @@ def compare_paired(
     """Compare paired rows; seeds of one scenario share a cluster and count as one in the test.
 
     Args:
-        a: Values of the first run, one a row.
+        a: Values of the first run, one per row.
         b: Values of the second run on the same scenario and seed.
         clusters: Scenario of each row; default: each row its own.
         tolerance: Mean difference of a cluster up to which it is a tie.

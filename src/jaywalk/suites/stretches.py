@@ -114,7 +114,7 @@ class Stretch:
             lane = self.town.carla_map.get_waypoint(_location(self.dense.position_m[at]))
             if lane.is_junction:
                 return lane.get_junction()
-        raise DataError("A junction that is none.")
+        raise DataError("A junction without a lane through it.")
 
     def has_lights(self, number: int) -> bool:
         """Return True if a light stands before a junction of the route."""

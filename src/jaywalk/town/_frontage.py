@@ -67,7 +67,7 @@ class Frontage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surfaces:
+class TownSurfaces:
     """Surfaces that must stay free of scenery, and the edges along which scenery stands."""
 
     road: shapely.STRtree  # lanes of vehicles and crosswalks
@@ -272,7 +272,7 @@ class _Collector:
                 self.junctions.setdefault(road.get("junction", ""), []).append(quads)
 
 
-def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
+def read_surfaces(carla_map: MapLike, root: Element) -> TownSurfaces:
     """Sample all lanes of a town."""
     collector = _Collector()
     frontages = []
@@ -302,7 +302,7 @@ def read_surfaces(carla_map: MapLike, root: Element) -> Surfaces:
     walk, walk_z = _tree(collector.quads["walk"], collector.heights["walk"])
     clear, clear_z = _tree(collector.quads["clear"], collector.heights["clear"])
     mouth, mouth_z = _tree(collector.quads["mouth"], collector.heights["mouth"])
-    return Surfaces(
+    return TownSurfaces(
         road=road,
         road_z=road_z,
         walk=walk,

@@ -21,7 +21,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import gunzip, read_bytes
 from jaywalk.core.seeds import stream
 from jaywalk.town import scenery_rules as rules
-from jaywalk.town._frontage import Frontage, MapLike, Surfaces, Values, read_surfaces
+from jaywalk.town._frontage import Frontage, MapLike, TownSurfaces, Values, read_surfaces
 from jaywalk.town.scenery_rules import islands, signal_poles
 from jaywalk.town.scenery_styles import (
     KINDS,
@@ -57,7 +57,7 @@ def _meets(
 class Placer:
     """Placement of scenery, class by class; objects accepted earlier have priority."""
 
-    def __init__(self, surfaces: Surfaces) -> None:
+    def __init__(self, surfaces: TownSurfaces) -> None:
         self._surfaces = surfaces
         self._accepted: list[NDArray[np.void]] = []
         self._shapes: list[shapely.Polygon] = []
@@ -293,7 +293,7 @@ def load_scenery(path: Path) -> Table:
             raise ValueError(f"format {content['format']!r} is not {FORMAT}")
         rows = [_row(item) for item in content["objects"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is not a scenery file: {error}; generate it anew") from error
+        raise DataError(f"{path} is not a scenery file: {error}; generate it again") from error
     return np.array(rows, SCENERY)
 
 

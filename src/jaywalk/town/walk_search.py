@@ -28,7 +28,7 @@ _SMOOTH_M: Final = 1.0  # half the length over which corners are rounded
 def _weights(
     grid: WalkGrid, top: int, left: int, out: FloatArray, keep_m: float, crosswalks: bool
 ) -> None:
-    """Write the weights of the cells of a window; infinite where nobody can walk."""
+    """Write the weights of the cells of a window; infinite where no one can walk."""
     for r in range(out.shape[0]):
         for c in range(out.shape[1]):
             tile, tr, tc = find_cell(grid.tiling, r + top, c + left)

@@ -1,4 +1,4 @@
-"""A crowd, and traffic with it: PORT SECONDS PEOPLE CARS SEED -> one JSON line with what happened.
+"""A crowd, and traffic with it: PORT SECONDS PEOPLE CARS SEED MODEL -> one JSON line of results.
 
 Who is where is measured from the server's snapshots alone.
 """
@@ -95,7 +95,7 @@ def main():
     traffic = Traffic(client, world, seed=seed, network=lanes)
     if cars:
         traffic.spawn(cars)
-    crowd = Crowd(client, world, seed=seed, network=network)
+    crowd = Crowd(client, world, seed=seed, network=network, people_model=sys.argv[6])
     crowd.spawn(wanted)
     world.tick()
     watch = Watch(world, crowd, network)

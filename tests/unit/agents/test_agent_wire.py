@@ -76,8 +76,8 @@ def test_what_a_later_version_adds_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"\xc1", "no msgpack"),
-        (b"", "no msgpack"),
+        (b"\xc1", "not msgpack"),
+        (b"", "not msgpack"),
         (msgpack.packb([1]), "without a 'type'"),
         (msgpack.packb({"type": msgpack.ExtType(5, b"")}), "Extension type 5"),
         (
@@ -96,7 +96,7 @@ def test_what_a_later_version_adds_is_left_out() -> None:
             ),
             "shape",
         ),
-        (b"\x91" * 100_000 + b"\x01", "no msgpack"),
+        (b"\x91" * 100_000 + b"\x01", "not msgpack"),
     ],
 )
 def test_broken_bytes_are_refused(data: bytes, words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from driver_fakes import ClosedLoop, FakeActor, route_along_x
 
 from jaywalk.agents.catalogue import AGENTS
-from jaywalk.agents.expert._bypass import Room
+from jaywalk.agents.expert._bypass_room import Room
 from jaywalk.agents.expert._passages import Control, Passage, Rule
 
 ALL = ("blind", "cruise", "expert", "timid", "bold", "comfort-zone")

@@ -8,7 +8,8 @@ from driver_fakes import route_along_x, straight_map
 
 from jaywalk.agents.driving.perception import EgoVehicle
 from jaywalk.agents.driving.route_line import STEP_M, make_line
-from jaywalk.agents.expert._bypass import Bypass, BypassPath, StandingObstacle
+from jaywalk.agents.expert._bypass import Bypass, BypassPath
+from jaywalk.agents.expert._bypass_room import StandingObstacle
 
 WIDTH_M = 1.9
 

@@ -65,7 +65,7 @@ def test_a_script_without_a_main_guard_drives_and_resumes(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"agent": "absent.py"}, "there is no such file"),
+        ({"agent": "absent.py"}, "that file does not exist"),
         ({"agent": "blind,bold"}, "one agent"),
         ({"agent": object}, "write the agent into a .py file"),
         ({"seeds": "one"}, "expected whole numbers"),
@@ -74,7 +74,7 @@ def test_a_script_without_a_main_guard_drives_and_resumes(tmp_path):
         ({"traffic": "none"}, "own or traffic-manager"),
         ({"perception": "some"}, "full or limited"),
         ({"workers": -1}, "0 or more"),
-        ({"subset": "99"}, "no route of the suite"),
+        ({"subset": "99"}, "not a route of the suite"),
         ({"town": "A", "xodr": "b.xodr"}, "not both"),
     ],
 )

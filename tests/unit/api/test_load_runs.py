@@ -125,7 +125,7 @@ def test_events_and_tracks_are_the_tables_of_the_records(run):
 
 def test_wrong_names_get_a_clear_error(run, tmp_path, folders):
     for path, words in (
-        (tmp_path / "absent", "is no folder"),
+        (tmp_path / "absent", "is not a folder"),
         (tmp_path, "has no episodes"),
         (folders, "It contains runs: one, two"),
     ):

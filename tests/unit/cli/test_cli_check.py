@@ -43,7 +43,7 @@ def test_another_version_is_a_failed_check(monkeypatch: pytest.MonkeyPatch) -> N
     ("agent", "kind", "words"),
     [
         ("nobody", RegistryError, "Unknown agent"),
-        ("no.py", UsageError, "no such file"),
+        ("no.py", UsageError, "does not exist"),
         ("ws://here", UsageError, "expected ws://HOST:PORT"),
         ("http://here:1", UsageError, "expected ws://HOST:PORT"),
     ],

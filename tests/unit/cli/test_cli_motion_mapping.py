@@ -58,7 +58,7 @@ def test_an_uncertain_guess_needs_somebody_or_yes_or_a_file(run, tmp_path):
     mapping = tmp_path / "mapping.toml"
     code, out, _ = run("motion", "map", folder / "run-02.bvh", "-o", mapping)
     assert code == 0
-    assert f"next: jaywalk motion build --bvh {folder}/run-02.bvh --mapping {mapping}" in out
+    assert f"next: jaywalk motion build --files {folder}/run-02.bvh --mapping {mapping}" in out
     words = ("motion", "build", "--bvh", folder, "--mapping", mapping, "--out", tmp_path / "b")
     assert run(*words)[0] == 0
     assert open_library(tmp_path / "b").names == open_library(tmp_path / "a").names
@@ -91,7 +91,7 @@ def test_the_guess_as_json(run, tmp_path):
         (("map", "{in}/run-02.bvh", "-o", "m.txt"), "expected a name with .toml"),
         (("map", "{in}/run-02.bvh", "-o", "{in}/run-02.bvh"), "exists"),
         (("build", "--bvh", "nowhere", "--out", "{tmp}/l"), "does not exist"),
-        (("build", "--mapping", "m.toml", "--out", "{tmp}/l"), "give --bvh too"),
+        (("build", "--mapping", "m.toml", "--out", "{tmp}/l"), "give --files too"),
         (("build", "--bvh", "{in}", "--mapping", "m.txt", "--out", "{tmp}/l"), "with .toml"),
         (("build", "--bvh", "{in}", "--out", "{in}"), "holds other files"),
     ],

@@ -56,5 +56,5 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "1st", "", "a b"])
 def test_names_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    with pytest.raises(UsageError, match="no name for an agent"):
+    with pytest.raises(UsageError, match="not a valid agent name"):
         _new(tmp_path, monkeypatch, name)

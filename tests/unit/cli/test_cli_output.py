@@ -165,6 +165,33 @@ def test_rows_of_a_table_in_the_order_asked_for(capsys):
         invoke(answer("a", "b", metrics="a,d"))
 
 
+def test_csv_and_tsv_have_a_column_for_each_value(capsys):
+    interval = output.with_interval(-50.0, [-100.0, 56.256], "%")
+    rows = [
+        ["a", interval, "[1.0, -]", output.count_of(3, 4)],
+        ["b", "2.5 [-1.0, 3.0]", "(no interval)", "-"],
+    ]
+    columns = ["name", "DS [95 %]", "95 % interval", "success"]
+    one = output.Table(columns, rows, "first")
+    invoke(output.Result({}, [one]), "--format", "csv")
+    assert capsys.readouterr().out.splitlines() == [
+        "name,DS,DS low,DS high,95 % interval low,95 % interval high,success,n",
+        "a,-50.0,-100.0,56.256,1.0,,3,4",
+        "b,2.5,-1.0,3.0,,,,",
+    ]
+    two = output.Table(["name", "hits"], [["c", output.number(1 / 3)]], "second")
+    invoke(output.Result({}, [output.Table(columns[:2], [row[:2] for row in rows], "first"), two]),
+           "--format", "tsv")  # fmt: skip
+    assert capsys.readouterr().out.splitlines() == [
+        "table\tname\tDS\tlow\thigh\thits",
+        "first\ta\t-50.0\t-100.0\t56.256\t",
+        "first\tb\t2.5\t-1.0\t3.0\t",
+        f"second\tc\t\t\t\t{1 / 3}",
+    ]
+    invoke(output.Result({}, [one]))  # people who pipe see the intervals
+    assert "-50.0% [-100.0, 56.3]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [(), ("--json",), ("--format", "md")])
 def test_a_result_sets_the_exit_code(words):
     assert invoke(answer("a", exit_code=4), *words) == 4

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import re
 import shutil
@@ -55,8 +57,8 @@ def test_chosen_metrics_by_name_or_by_words(run):
     done = score(run, "--metrics", "route completion %,success_rate", "--format", "csv")
     assert done.exit_code == 0, done.output
     first, *rows = done.stdout.splitlines()
-    assert first == "score,value,95 % interval,n"
-    assert [row.split(",")[0] for row in rows] == ["route completion %", "success rate %"]
+    assert first == "metric,score,value,low,high,n"
+    assert [row.split(",")[0] for row in rows] == ["route_completion", "success_rate"]
     wrong = score(run, "--metrics", "sucess_rate")
     assert isinstance(wrong.exception, UsageError)
     assert "Did you mean 'success_rate'?" in str(wrong.exception)
@@ -68,8 +70,32 @@ def test_chosen_metrics_of_a_comparison(run):
     words = ["compare", str(run), str(other), "--metrics", "success_rate,stop_per_km"]
     done = CliRunner().invoke(app, [*words, "--format", "csv"])
     assert done.exit_code == 0, done.output
-    names = [line.split(",")[0] for line in done.stdout.splitlines()]
-    assert names == ["metric (* primary)", "success rate % *", "stop signs passed per km"]
+    first, *rows = csv.reader(io.StringIO(done.stdout))
+    assert first[:9] == [
+        *("metric", "label", "primary", "baseline run", "baseline"),
+        *("candidate run", "candidate", "difference", "low"),
+    ]
+    assert [row[:3] for row in rows] == [
+        ["success_rate", "success rate %", "yes"],
+        ["stop_per_km", "stop signs passed per km", "no"],
+    ]
+
+
+@pytest.mark.parametrize("protocol", ["jaywalk", "bench2drive"])
+def test_csv_has_the_numbers_of_json_in_columns_of_their_own(run, protocol):
+    words = ("--protocol", protocol)
+    rows = list(csv.DictReader(io.StringIO(score(run, *words, "--format", "csv").stdout)))
+    value = json.loads(score(run, *words, "--json").stdout)
+    summary = {row["metric"]: row for row in rows if row["table"] == "summary"}
+    shared = [name for name in value["metrics"] if name in summary]
+    assert len(shared) >= 3
+    for name in shared:
+        for column in ("value", "low", "high", "n"):
+            cell = summary[name][column]
+            found = float(cell) if cell else None
+            assert found == pytest.approx(value["metrics"][name][column]), (name, column)
+    assert sum(row["table"] == "scenarios" for row in rows) == 1
+    assert {row["table"] for row in rows} >= {"summary", "scenarios"}
 
 
 def test_protocols_without_a_minimum_speed_have_no_column_for_it(run):
@@ -117,7 +143,7 @@ def test_missing_episodes_give_exit_code_4(run):
     alone = score(run, "--table", "summary", "--format", "csv")
     assert alone.exit_code == 4
     assert "INCOMPLETE" in alone.stderr
-    assert alone.stdout.startswith("score,")
+    assert alone.stdout.startswith("metric,score,")
 
 
 def test_options_of_result_files_do_not_go_with_a_run(run):

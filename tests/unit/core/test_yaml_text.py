@@ -62,7 +62,7 @@ def test_plain_words_are_what_they_look_like(text, value):
         ("- 1\n", "expected fields"),
         ("", "expected fields"),
         ("a: " + "[" * 60 + "]" * 60, "nested too deep"),
-        ("? [1, 2]\n: 3\n", "a key is no text"),
+        ("? [1, 2]\n: 3\n", "a key is not text"),
         ("a:\tb: c\n", "not valid YAML"),
         ("a: \x00\n", "not valid YAML"),
         ("a: !!bool 5\n", "does not fit the tag"),

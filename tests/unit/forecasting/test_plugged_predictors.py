@@ -147,7 +147,7 @@ def test_a_fitted_spread_of_modes_is_the_likeliest(crowd, tmp_path):
         ("now * float('nan')", r"mean_m has NaN or infinity for \d+ of \d+ people"),
         ("now - now", "relative to the person; add history_m"),
         ("100.0 * now", "expected positions in the frame of history_m, in metres"),
-        ("None", "it returned None; expected an array; is 'return' missing"),
+        ("None", "it returned None; expected an array: 'return' may be missing"),
         ("float('nan')", r"mean_m has NaN or infinity for 1 of 1 people"),
         ("exit(3)", r"mine.py, line 6: SystemExit: 3"),
         ("'left'", "mean_m is a str without a regular shape"),
@@ -219,9 +219,9 @@ def test_files_that_are_no_predictors(tmp_path, text, said):
 
 def test_names_that_lead_nowhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="does not exist"):
         make_predictor("absent.py")
-    with pytest.raises(UsageError, match=r"no file 'absent.onnx'"):
+    with pytest.raises(UsageError, match=r"file 'absent.onnx' does not exist"):
         make_predictor("absent.onnx")
     with pytest.raises(UsageError, match="with a module that Python can import here"):
         make_predictor("absent_module:predict")
@@ -232,7 +232,7 @@ def test_names_that_lead_nowhere(tmp_path, monkeypatch):
         make_predictor("walk")
     with pytest.raises(UsageError, match="json has no 'predict'"):
         make_predictor("json:predict")
-    with pytest.raises(UsageError, match="that is no function"):
+    with pytest.raises(UsageError, match="that is not a function"):
         make_predictor("math:pi")
     (tmp_path / "bad.onnx").write_bytes(b"no network")
     with pytest.raises(DataError, match="not a readable ONNX model"):
@@ -333,7 +333,7 @@ def test_a_run_is_named_after_its_predictor():
     both = folders("expert,comfort-zone", mine)
     assert both == ["runs/smoke-expert", f"{plain}-slowing_predictor"]
     assert folders("comfort-zone", "pkg.slow:predict") == [f"{plain}-pkg.slow-predict"]
-    with pytest.raises(UsageError, match=r"no file 'absent.py'"):
+    with pytest.raises(UsageError, match=r"file 'absent.py' does not exist"):
         folders("comfort-zone", "absent.py")
 
 

@@ -26,7 +26,7 @@ from jaywalk.motion.synthesis._actions import Action, ActionKind, find_actions, 
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._people import Age, draw_role
 from jaywalk.motion.synthesis._plans import nothing
-from jaywalk.motion.synthesis._programme import Hold, Turn, Walk
+from jaywalk.motion.synthesis._programme import HoldBlock, Turn, WalkBlock
 from jaywalk.motion.synthesis._synthesis import generate
 from jaywalk.motion.synthesis.model_file import (
     default_model,
@@ -61,7 +61,9 @@ def found(motion, text="walk") -> dict[ActionKind, list[Action]]:
 
 
 def test_starts_stops_and_waits_are_found_where_they_are() -> None:
-    motion = capture((Hold(seconds=4.0), Walk(seconds=4.0, speed_mps=1.2), Hold(seconds=3.5)))
+    motion = capture(
+        (HoldBlock(seconds=4.0), WalkBlock(seconds=4.0, speed_mps=1.2), HoldBlock(seconds=3.5))
+    )
     actions = found(motion)
     (start,) = actions[ActionKind.START]
     (stop,) = actions[ActionKind.STOP]
@@ -79,14 +81,14 @@ def test_starts_stops_and_waits_are_found_where_they_are() -> None:
 
 
 def test_steps_back_and_turns_are_found() -> None:
-    back = Walk(seconds=1.4, speed_mps=0.6, backward=True)
-    motion = capture((Hold(seconds=1.5), back, Hold(seconds=1.5)))
+    back = WalkBlock(seconds=1.4, speed_mps=0.6, backward=True)
+    motion = capture((HoldBlock(seconds=1.5), back, HoldBlock(seconds=1.5)))
     steps = found(motion)[ActionKind.STEP_BACK]
     assert steps
     assert steps[0].first < 1.9 * 60.0 < steps[0].end
     turn = Turn(at_s=1.6, seconds=2.0, angle_rad=np.pi)
-    walk = Walk(seconds=5.0, speed_mps=0.5, turns=(turn,))
-    motion = capture((Hold(seconds=1.0), walk, Hold(seconds=1.0)))
+    walk = WalkBlock(seconds=5.0, speed_mps=0.5, turns=(turn,))
+    motion = capture((HoldBlock(seconds=1.0), walk, HoldBlock(seconds=1.0)))
     (around,) = found(motion)[ActionKind.TURN_BACK]
     yaw = heading_rad(motion)
     assert abs(yaw[around.end - 1] - yaw[around.first]) > 2.0
@@ -109,7 +111,10 @@ def joints(rotations, root):
 
 def test_packed_actions_are_near_the_captured_ones() -> None:
     motions = [
-        capture((Hold(seconds=4.0), Walk(seconds=4.0, speed_mps=1.2), Hold(seconds=3.5)), seed=seed)
+        capture(
+            (HoldBlock(seconds=4.0), WalkBlock(seconds=4.0, speed_mps=1.2), HoldBlock(seconds=3.5)),
+            seed=seed,
+        )
         for seed in range(1, 5)
     ]
     actions = find_actions(motions, {})
@@ -158,7 +163,7 @@ def test_a_broken_bank_is_refused(tmp_path, change) -> None:
     arrays[name] = arrays[name].copy()
     arrays[name][0] = {"terms": 3, "kinds": 200, "seconds": -1.0}[change]
     np.savez(tmp_path / "broken.npz", **arrays)
-    with pytest.raises(DataError, match="is no motion model"):
+    with pytest.raises(DataError, match="is not a motion model"):
         load_model(tmp_path / "broken.npz")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jaywalk.motion.carla_rigs import RIG_NAMES, Rig, load_rig
 from jaywalk.motion.kinematics import mesh_pose
 from jaywalk.motion.playback.overlay import (
-    MOST_RAD,
+    MAX_TURN_RAD,
     GazeOverlay,
     bend_trunks,
     stoop_rad,
@@ -76,7 +76,7 @@ def test_gazes_move_smoothly_and_only_as_far_as_necks_do() -> None:
     steps = np.diff([0.0, *shown])
     assert steps.min() >= -1e-4
     assert steps.max() <= 4.0 * 0.05 + 1e-12
-    assert shown[-1] == pytest.approx(MOST_RAD, abs=1e-3)
+    assert shown[-1] == pytest.approx(MAX_TURN_RAD, abs=1e-3)
 
 
 def test_the_clip_itself_stays_as_it_is() -> None:
@@ -94,7 +94,7 @@ def test_a_turn_has_minimum_jerk() -> None:
     for _ in range(12):
         overlay.follow(np.array([[goal, 0.0]]), 0.05)
         shown.append(float(overlay.shown_rad[0, 0]))
-    seconds = max(0.25 + 0.20 * goal / MOST_RAD, 1.875 * goal / 4.0)
+    seconds = max(0.25 + 0.20 * goal / MAX_TURN_RAD, 1.875 * goal / 4.0)
     share = np.minimum(0.05 * np.arange(1, 13) / seconds, 1.0)
     quintic = goal * share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
     assert np.abs(np.array(shown) - quintic).max() < 0.02 * goal

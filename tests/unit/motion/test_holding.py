@@ -90,3 +90,14 @@ def test_one_hand_holds_one_thing_and_unknown_words_hold_nothing() -> None:
     phone = holds_of([("woman", "phone")])
     assert np.array_equal(holds.wrist_m[1, 1], phone.wrist_m[0, 1])
     assert np.linalg.norm(holds.hand[1], axis=1) == pytest.approx(1.0)
+
+
+def test_folded_arms_cross_before_the_chest() -> None:
+    rig = load_rig("woman")
+    _, _, pose = posed(rig, "folded-arms")
+    left, right, chest = (
+        pose[rig.bone_index[f"crl_{name}"], :3] for name in ("hand__L", "hand__R", "spine01__C")
+    )
+    assert left[0] < chest[0] < right[0]  # each hand on the other side
+    assert min(left[1], right[1]) > chest[1] + 0.1
+    assert abs(left[2] - right[2]) < 0.12

@@ -80,7 +80,7 @@ def test_clips_come_back_as_written(tmp_path):
 def test_wrong_use_is_told(tmp_path, library):
     with pytest.raises(UsageError, match=r"no clip 'x' in .* Known: 000001"):
         open_library(library).motion("x")
-    with pytest.raises(DataError, match="no complete motion library"):
+    with pytest.raises(DataError, match="not a complete motion library"):
         open_library(tmp_path)
     with pytest.raises(UsageError, match="no source"):
         build_library(Sources(), tmp_path / "out")
@@ -205,7 +205,7 @@ def test_an_interrupted_build_may_be_repeated_in_its_folder(tmp_path):
     writer = LibraryWriter(out, DEFAULT_POLICIES, {})
     writer.add(still(), on_rigs(still(), DEFAULT_POLICIES))
     writer.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    with pytest.raises(DataError, match="no complete motion library"):
+    with pytest.raises(DataError, match="not a complete motion library"):
         open_library(out)
     assert open_library(write_library(out, [still(), walking()])).names == ["still", "walk"]
     (tmp_path / "mine").mkdir()

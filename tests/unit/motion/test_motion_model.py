@@ -24,12 +24,12 @@ from jaywalk.motion.synthesis._cycles import (
 )
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gait_fit import channel_weights, cycle_terms, fit_gait
-from jaywalk.motion.synthesis._gait_model import StyleWish, draw_style, plainness
+from jaywalk.motion.synthesis._gait_model import StyleRequest, draw_style, plainness
 from jaywalk.motion.synthesis._layer import Layer, arm_rotations
 from jaywalk.motion.synthesis._people import Age, draw_role
 from jaywalk.motion.synthesis._plans import nothing
 from jaywalk.motion.synthesis._pose_channels import to_rotations
-from jaywalk.motion.synthesis._programme import Hold, Leap, Shuffle, Turn, Walk
+from jaywalk.motion.synthesis._programme import HoldBlock, Leap, Shuffle, Turn, WalkBlock
 from jaywalk.motion.synthesis._standing import cosine_curve, cosine_terms
 from jaywalk.motion.synthesis._synthesis import generate
 from jaywalk.motion.synthesis.model_file import default_model, load_model, save_model
@@ -114,8 +114,8 @@ def test_the_shipped_model():
     plain = plainness(model.gait.codes)
     assert plain.min() >= 0.0
     assert plain.max() <= 1.0
-    style = draw_style(model.gait, StyleWish(speed_mps=1.2, run=False), Draws(1, "s"))
-    again = draw_style(model.gait, StyleWish(speed_mps=1.2, run=False), Draws(1, "s"))
+    style = draw_style(model.gait, StyleRequest(speed_mps=1.2, run=False), Draws(1, "s"))
+    again = draw_style(model.gait, StyleRequest(speed_mps=1.2, run=False), Draws(1, "s"))
     assert np.array_equal(style, again)
 
 
@@ -176,7 +176,7 @@ def test_layers_lead_joints():
 
 @pytest.mark.parametrize("speed", [0.5, 0.9, 1.3, 1.7, 3.0])
 def test_people_keep_the_speed_asked_for(speed):
-    blocks = (Walk(seconds=6.0, speed_mps=speed, starts=False, stops=False),)
+    blocks = (WalkBlock(seconds=6.0, speed_mps=speed, starts=False, stops=False),)
     for number in range(3):
         motion = made(blocks, speed=speed, number=number).motion
         assert path_speed_mps(motion) == pytest.approx(speed, rel=0.13)
@@ -191,7 +191,7 @@ def test_people_keep_the_speed_asked_for(speed):
 
 
 def test_feet_stand_still():
-    blocks = (Hold(seconds=1.0), Walk(seconds=4.0, speed_mps=1.2), Hold(seconds=1.0))
+    blocks = (HoldBlock(seconds=1.0), WalkBlock(seconds=4.0, speed_mps=1.2), HoldBlock(seconds=1.0))
     result = made(blocks)
     motion = result.motion
     balls = balls_m(motion)
@@ -207,25 +207,25 @@ def test_feet_stand_still():
 
 def test_turns_go_the_right_way():
     turn = Turn(at_s=1.0, seconds=2.2, angle_rad=np.pi / 2)
-    blocks = (Walk(seconds=5.0, speed_mps=1.1, starts=False, stops=False, turns=(turn,)),)
+    blocks = (WalkBlock(seconds=5.0, speed_mps=1.1, starts=False, stops=False, turns=(turn,)),)
     end = made(blocks).motion.root_m[-1]
     assert end[0] > 1.0  # +x is left
     step = Shuffle(at_s=0.5, seconds=1.0, left_m=0.3)
-    aside = made((Hold(seconds=2.5, shuffles=(step,)),)).motion.root_m[-1]
+    aside = made((HoldBlock(seconds=2.5, shuffles=(step,)),)).motion.root_m[-1]
     assert aside[0] == pytest.approx(0.3, abs=0.06)
-    backward = (Hold(seconds=0.5), Walk(seconds=2.0, speed_mps=0.5, backward=True))
+    backward = (HoldBlock(seconds=0.5), WalkBlock(seconds=2.0, speed_mps=0.5, backward=True))
     assert made(backward).motion.root_m[-1, 2] < -0.5
 
 
 def test_jumps_obey_gravity():
     leap = Leap(at_s=0.5, height_m=0.2, dip_m=0.12)
-    motion = made((Hold(seconds=3.0, leaps=(leap,)),), scale=1.0).motion
+    motion = made((HoldBlock(seconds=3.0, leaps=(leap,)),), scale=1.0).motion
     clear = balls_m(motion)[..., 1].min(axis=1) > BALL_HEIGHT_M + 0.02
     assert clear.sum() / 20.0 == pytest.approx(2.0 * np.sqrt(2.0 * 0.2 / 9.81), abs=0.13)
 
 
 def test_children_step_faster():
-    blocks = (Walk(seconds=6.0, speed_mps=1.1, starts=False, stops=False),)
+    blocks = (WalkBlock(seconds=6.0, speed_mps=1.1, starts=False, stops=False),)
     adult = gait_figures(made(blocks, scale=1.1).motion)
     child = gait_figures(made(blocks, scale=0.66).motion)
     assert child.cadence_hz > 1.2 * adult.cadence_hz

@@ -28,7 +28,7 @@ from jaywalk.motion.library.building import write_library
 from jaywalk.motion.library.reading import open_library
 from jaywalk.motion.video import mediapipe_pose
 from jaywalk.motion.video._normal_equations import solve_band
-from jaywalk.motion.video.camera import UNKNOWNS, Body, find_camera, place
+from jaywalk.motion.video.camera import UNKNOWNS, BodyTrack, find_camera, place
 from jaywalk.motion.video.ground import GroundPoints, homography, read_ground
 from jaywalk.motion.video.landmarks import (
     LANDMARK_COUNT,
@@ -125,7 +125,7 @@ def test_band_solver_agrees_with_a_dense_one():
 
 def test_slopes_of_points_are_those_of_finite_differences():
     motion = walking(seconds=0.2, turn_rps=0.4)
-    body = Body(rotations=motion.rotations, root_m=motion.root_m, scale=0.9)
+    body = BodyTrack(rotations=motion.rotations, root_m=motion.root_m, scale=0.9)
     placed = place(body)
     for unknown in range(UNKNOWNS):
         step = np.zeros((motion.frames, UNKNOWNS))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.report.person_life import KerbCamera, SkyCamera
+from jaywalk.report._kerb_cameras import KerbCamera, SkyCamera
 
 KERB = KerbCamera(place_m=(10.0, 5.0, 2.0), yaw_rad=math.pi / 2, focal_px=500.0, size_px=(800, 400))
 

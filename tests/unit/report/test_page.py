@@ -225,7 +225,7 @@ def test_nothing_from_a_record_becomes_markup(tmp_path):
     page = build_page([ScoredRun(score=score)], title=evil)
     read(page)
     assert "<script>alert" not in page
-    assert "The record of this episode is not there." in page
+    assert "The record of this episode is missing." in page
 
 
 def test_the_same_runs_give_the_same_page(runs, page):

@@ -93,7 +93,7 @@ def test_figures_of_two_runs(scored, name):
 @pytest.mark.parametrize("name", ["series", "moment"])
 def test_figures_of_an_episode(scored, name):
     assert draw_figure(name, scored[:1], episode="a-s1").axes
-    with pytest.raises(UsageError, match=r"give --episode ID\. one has: a-s1, a-s2"):
+    with pytest.raises(UsageError, match=r"give --episode ID\. Known: a-s1, a-s2"):
         draw_figure(name, scored[:1])
     with pytest.raises(UsageError, match="one episode of one run"):
         draw_figure(name, scored, episode="a-s1")
@@ -170,7 +170,7 @@ def test_the_command_lists_and_writes(folders, tmp_path):
         (("harm", *folders), "Give -o FILE"),
         (("harm", *folders, "-o", "x.gif"), "expected .pdf"),
         (("harm", "-o", tmp_path / "x.pdf"), "one or more runs"),
-        (("harm", tmp_path / "absent", "-o", tmp_path / "x.pdf"), "is no folder"),
+        (("harm", tmp_path / "absent", "-o", tmp_path / "x.pdf"), "is not a folder"),
     ):
         done = figure(*words)
         assert isinstance(done.exception, UsageError)

@@ -86,7 +86,7 @@ def test_fast_records_are_thinned_to_twenty_frames_a_second(run):
 
 
 def test_unknown_episodes_and_times_are_told(run, tmp_path):
-    with pytest.raises(UsageError, match=r"no episode 'x'\. It has: short-s1, whole-s1"):
+    with pytest.raises(UsageError, match=r"no episode 'x'\. Known: short-s1, whole-s1"):
         find_episode(run, "x")
     with pytest.raises(DataError, match="no recorded episode"):
         find_episode(tmp_path, "x")

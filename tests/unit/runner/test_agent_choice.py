@@ -51,7 +51,12 @@ def test_a_file_gets_its_config_as_a_path(tmp_path):
         ("expert", {"predictor": "kalman"}, UsageError, "comfort-zone does"),
         ("comfort-zone", {"predictor": "kalmann"}, RegistryError, "Did you mean 'kalman-v1'"),
         ("comfort-zone", {"predictor": "cvae"}, UsageError, "needs a trained model"),
-        ("comfort-zone", {"predictor": "cvae=no.onnx"}, UsageError, "there is no file 'no.onnx'"),
+        (
+            "comfort-zone",
+            {"predictor": "cvae=no.onnx"},
+            UsageError,
+            "the file 'no.onnx' does not exist",
+        ),
         ("ws://here:1", {"perception": PerceptionLevel.limited}, UsageError, "sensors of its own"),
     ],
 )

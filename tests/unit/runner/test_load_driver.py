@@ -35,7 +35,7 @@ def test_a_file_without_a_driver_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_an_unknown_name() -> None:
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="does not exist"):
         make_driver("nowhere.py")
     with pytest.raises(RegistryError, match="cruise"):
         make_driver("cruisse")

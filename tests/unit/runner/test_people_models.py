@@ -67,7 +67,7 @@ def test_people_of_route_files_react_where_there_are_any(tmp_path: Path) -> None
     assert request(str(empty)).suite.people_model == "scripted"
     assert request(str(busy)).suite.people_model == "reactive"
     assert request(str(empty), people=3).suite.people_model == "reactive"
-    with pytest.raises(UsageError, match="nobody is about"):
+    with pytest.raises(UsageError, match="has no people"):
         request(str(empty), people_model="campus")
 
 

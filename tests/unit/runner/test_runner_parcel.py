@@ -54,7 +54,7 @@ def tar_of(*entries):
     ],
 )
 def test_nothing_else_is_let_in(tmp_path, name, kind):
-    with pytest.raises(DataError, match="no part of a record"):
+    with pytest.raises(DataError, match="not part of a record"):
         unpack(tar_of((name, kind, b"")), tmp_path / "near", "one")
     assert list((tmp_path / "near/episodes").iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["near"]

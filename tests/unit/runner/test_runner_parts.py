@@ -232,7 +232,8 @@ def test_a_pipe_gets_a_heartbeat_with_an_eta():
     now[0] = 15.0
     plain.refresh()
     assert beats == [
-        "0/3 after 0:15, ETA -: opening the town; the first use compiles for one to two minutes"
+        "0/3 after 0:15, ETA about 2:30: opening the town; the first use compiles for one to two "
+        "minutes"
     ]
     plain.finished(outcome("a"), QuickScore(success=True, driving_score=80.0))
     plain.progress(
@@ -243,7 +244,27 @@ def test_a_pipe_gets_a_heartbeat_with_an_eta():
     assert len(beats) == 1
     now[0] = 60.0
     plain.refresh()
-    assert beats[1] == "1/3 after 1:00, ETA 2:00: b 50 % after 12 s"
+    # Town and kernels took 15 s; 1.5 episodes took 45 s, so 1.5 more take as long.
+    assert beats[1] == "1/3 after 1:00, ETA 0:45: b 50 % after 12 s"
+
+
+def test_the_first_episode_gives_an_eta_before_it_ends():
+    now, beats = [0.0], []
+    plain = PlainLines(Tally(total=2), beats.append, beats.append, lambda: now[0])
+
+    def drives(share):
+        plain.progress(
+            PoolProgress(slot=0, episode_id="a", simulated_s=1.0, route_share=share, doing="drives")
+        )
+
+    now[0] = 100.0
+    drives(0.01)
+    plain.refresh()
+    assert "ETA about 0:50: a 1 % after 1 s" in beats[0]
+    now[0] = 120.0
+    drives(0.5)  # in 20 s; so 60 s for the rest
+    plain.refresh()
+    assert "ETA 1:00: a 50 % after 1 s" in beats[1]
 
 
 def test_each_option_of_a_run_is_in_the_command_and_in_run_files():

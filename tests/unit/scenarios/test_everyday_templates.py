@@ -124,7 +124,7 @@ class TestClips:
     def test_motions_names_it_by_its_name(self, tmp_path, library):
         suite = suite_naming(tmp_path, "mychild/walk-02")
         assert library_of(suite, str(library))[0] == str(library.resolve())
-        with pytest.raises(UsageError, match=r"no folder here. Give its folder with --motions"):
+        with pytest.raises(UsageError, match=r"not a folder here. Give its folder with --motions"):
             library_of(suite)
 
     def test_unknown_clips_suggest_the_nearest(self, tmp_path, library):
@@ -140,7 +140,7 @@ class TestClips:
             library_of(suite_naming(tmp_path, "theirs/x"), str(library))
 
     def test_motions_without_use_is_refused(self, tmp_path, library):
-        with pytest.raises(UsageError, match="nobody is posed"):
+        with pytest.raises(UsageError, match="has no posed people"):
             library_of(suite_naming(tmp_path, ""), str(library))
 
     def test_the_pace_of_a_clip(self, library):

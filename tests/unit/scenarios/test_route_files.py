@@ -94,7 +94,7 @@ def test_values_are_typed():
         ("<routes>", '<!DOCTYPE r [<!ENTITY e "x">]><routes>', ["refuse"]),
         ("<routes>", '<?xml version="1.0" encoding="nonsense"?><routes>', ["unknown encoding"]),
         ("<routes>", "<routes>" + "<a>" * 9000 + "</a>" * 9000, ["nested too deep"]),
-        ('cloudiness="20"', 'cloudines="20"', ["weather 2", "'cloudines' is no weather"]),
+        ('cloudiness="20"', 'cloudines="20"', ["weather 2", "'cloudines' is not a weather"]),
     ],
 )
 def test_errors_name_the_place(old, new, words):

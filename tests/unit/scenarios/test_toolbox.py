@@ -205,7 +205,11 @@ def test_all_public_routes_round_trip_and_most_partners_are_the_published_ones()
         ("y = -0.8", 'key = "averylongname"\nx = 1e9', "objects 1, x"),
         ("vehicles = 3", "vehicles = 100000", "vehicles: is 100000; expected a whole number, 0 to"),
         ('weather = "rain"', "weather = [{cloudiness = 5}]", "weather 1: attribute 'route_perc"),
-        ('weather = "rain"', "weather = [{route_percentage = 0, mud = 5}]", "'mud' is no weather"),
+        (
+            'weather = "rain"',
+            "weather = [{route_percentage = 0, mud = 5}]",
+            "'mud' is not a weath",
+        ),
         ('weather = "rain"', 'half = "base"', "pair: is missing"),
         ('town = "Harbour"', "", "town: is missing"),
         ("# Three barrels.", 'id = ""', "id: is ''"),

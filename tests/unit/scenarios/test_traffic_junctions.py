@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaywalk.actors.traffic._kernels import arbitrate
+from jaywalk.actors.traffic._junctions import arbitrate
 from jaywalk.actors.traffic.paths import JUNCTION, Fleet, make_fleet
 
 _LENGTH_M = 5.0

@@ -74,8 +74,7 @@ def advance(
     for i in range(len(people.x)):
         if people.state[i] == RELEASED or people.state[i] == DOWN:
             continue
-        floor = surface_height(ground, people.x[i], people.y[i], people.z[i])
-        if people.z[i] - floor < _LYING * people.half_height[i]:
+        if _lies(people, ground, i):
             people.state[i], people.pace[i] = DOWN, 0.0
             continue
         if people.state[i] == STANDING:
@@ -87,12 +86,25 @@ def advance(
             _locate(people, i)
             _progress(people, i, seen, crossings, delta_s)
             _steer(people, i, vx, vy, seen, crossings, grid, delta_s)
-        turned = abs(nearest_turn(people.heading[i] - people.sent_heading[i]))
-        if people.pace[i] == 0.0:
-            people.changed[i] = people.sent_pace[i] != 0.0
-        else:
-            step = abs(people.pace[i] - people.sent_pace[i])
-            people.changed[i] = step > 0.04 or turned > 0.035 or people.sent_pace[i] == 0.0
+        _marks_change(people, i)
+
+
+@kernel
+def _lies(people: CrowdRows, ground: Ground, i: int) -> bool:
+    """Return True if a person has been knocked down."""
+    floor = surface_height(ground, people.x[i], people.y[i], people.z[i])
+    return bool(people.z[i] - floor < _LYING * people.half_height[i])
+
+
+@kernel
+def _marks_change(people: CrowdRows, i: int) -> None:
+    """Mark a person whose control must be sent."""
+    turned = abs(nearest_turn(people.heading[i] - people.sent_heading[i]))
+    if people.pace[i] == 0.0:
+        people.changed[i] = people.sent_pace[i] != 0.0
+    else:
+        step = abs(people.pace[i] - people.sent_pace[i])
+        people.changed[i] = step > 0.04 or turned > 0.035 or people.sent_pace[i] == 0.0
 
 
 @kernel

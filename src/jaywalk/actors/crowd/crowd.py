@@ -7,8 +7,8 @@ all people at once and sends one batch with the changed controls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import carla
 import numpy as np
@@ -17,6 +17,7 @@ from jaywalk.actors._surroundings import CrowdView
 from jaywalk.actors.crowd._adoption import read_walkers, take_over
 from jaywalk.actors.crowd._kernels import advance
 from jaywalk.actors.crowd._plans import CrowdArea, PedestrianMemory, plan
+from jaywalk.actors.crowd._reacting import CrowdReactions, draw_crowd_traits
 from jaywalk.actors.crowd._spawning import Candidate, draw_person, spawn_people
 from jaywalk.actors.crowd.places import WalkNetwork, near_route, walk_network_of
 from jaywalk.actors.crowd.state import (
@@ -27,7 +28,9 @@ from jaywalk.actors.crowd.state import (
     CrowdSettings,
     make_crowd_rows,
 )
-from jaywalk.core.errors import DataError
+from jaywalk.actors.reactive.model import weather_shift_s
+from jaywalk.actors.reactive.traits import PEOPLE_MODELS, PRESETS, SCRIPTED
+from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.seeds import stream
 from jaywalk.town.routes import DenseRoute
 
@@ -49,6 +52,7 @@ class Crowd:
         ...     world.tick()
 
     Attributes:
+        people_model: ``scripted``, or how the people react to vehicles and to each other.
         ids: Actor ids in the order of the people's numbers.
         people: Traits of the people, in the same order.
     """
@@ -59,6 +63,7 @@ class Crowd:
     delta_s: float = 0.05
     network: WalkNetwork | None = None
     settings: CrowdSettings = _CALM
+    people_model: str = SCRIPTED
     ids: list[int] = field(default_factory=list, init=False)
     people: list[CrowdMember] = field(default_factory=list, init=False)
     _rows: CrowdRows = field(default_factory=lambda: make_crowd_rows(0), init=False)
@@ -66,6 +71,14 @@ class Crowd:
     _area: CrowdArea | None = field(default=None, init=False)
     _view: CrowdView | None = field(default=None, init=False)
     _tick: int = field(default=0, init=False)
+    _reactions: CrowdReactions | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.people_model not in PEOPLE_MODELS:
+            raise UsageError(
+                f"The people model of a crowd is '{self.people_model}'; expected one of "
+                f"{', '.join(PEOPLE_MODELS)}."
+            )
 
     def spawn(
         self,
@@ -92,6 +105,7 @@ class Crowd:
         self.ids = [member.person.actor_id for member in spawned]
         self._area = _area_along(network, route, self.settings.band_m + _WANDER_M)
         self._fill_rows(network, [member.candidate for member in spawned])
+        self._react()
         return list(self.ids)
 
     def adopt(self, ids: Sequence[int]) -> None:
@@ -105,7 +119,11 @@ class Crowd:
         self._area = _area_along(network, None, 0.0)
         walkers = read_walkers(self.world, network, self.ids, self.seed, self.settings)
         self._fill_rows(network, [walker.candidate for walker in walkers])
+        self._react([walker.candidate.speed_mps for walker in walkers])
         take_over(self._rows, self._memories, walkers, self._area, self.settings)
+        if self._reactions is not None:
+            for row in range(len(self.ids)):
+                self._reactions.plan_changed(self._rows, row, network.grid)
 
     def _town(self) -> WalkNetwork:
         if self.network is None:
@@ -116,7 +134,10 @@ class Crowd:
         """Fill the rows from the drawn people and their places."""
         self._rows = rows = make_crowd_rows(len(self.ids))
         self._memories = []
-        self._view = CrowdView(self.world, self.ids)
+        if self.people_model == SCRIPTED:
+            self._view = CrowdView(self.world, self.ids)
+        else:
+            self._view = CrowdView(self.world, self.ids, cars_every=1)
         actors = {actor.id: actor for actor in self.world.get_actors(self.ids)}
         if len(actors) != len(self.ids):
             raise DataError(f"{len(self.ids) - len(actors)} people vanished while spawning.")
@@ -138,30 +159,57 @@ class Crowd:
                 )
             )
 
+    def _react(self, speeds_mps: Sequence[float] = ()) -> None:
+        """Give the people traits and a model of reactions, unless they are scripted.
+
+        Args:
+            speeds_mps: Their free speeds, if known; empty: as drawn.
+        """
+        if self.people_model == SCRIPTED:
+            return
+        network, count = self._town(), len(self.ids)
+        ages = [person.age for person in self.people] or [""] * count
+        traits = draw_crowd_traits(self.seed, ages, self.settings.oblivious)
+        if len(speeds_mps):
+            traits.free_mps[:] = speeds_mps
+        self.people = [
+            replace(person, speed_mps=float(speed))
+            for person, speed in zip(self.people, traits.free_mps[: len(self.people)], strict=True)
+        ]
+        self._rows.speed[:] = traits.free_mps
+        shift_s = weather_shift_s(self.world.get_weather(), PRESETS[self.people_model])
+        every_s = self._every * self.delta_s
+        self._reactions = CrowdReactions.of(
+            self.people_model, self.seed, traits, network.grid, every_s, shift_s
+        )
+
+    @property
+    def _every(self) -> int:
+        """Ticks between two decisions."""
+        return max(round(_DECIDE_S / self.delta_s), 1)
+
     def step(self, snapshot: carla.WorldSnapshot | None = None) -> None:
         """Decide for this tick and send the changed controls; call before ``world.tick()``."""
         if self._view is None or self._area is None or not self.ids:
             return
         rows = self._rows
-        every = max(round(_DECIDE_S / self.delta_s), 1)
         self._tick += 1
-        if self._tick % every:
+        if self._tick % self._every:
             return
         if snapshot is None:
             snapshot = self.world.get_snapshot()
-        surroundings = self._view.look(snapshot, rows, every * self.delta_s)
+        since_s = self._every * self.delta_s
+        surroundings = self._view.look(snapshot, rows, since_s)
         network = self._area.network
-        advance(
-            rows,
-            surroundings,
-            network.crossings,
-            network.grid,
-            network.ground,
-            every * self.delta_s,
-        )
+        if self._reactions is not None:
+            self._reactions.advance(rows, surroundings, self._view, network, since_s)
+        else:
+            advance(rows, surroundings, network.crossings, network.grid, network.ground, since_s)
         if rows.need.any():
-            for row in np.flatnonzero(rows.need)[:_PLANS]:
-                plan(rows, int(row), self._memories[int(row)], self._area, self.settings)
+            for row in np.flatnonzero(rows.need)[:_PLANS].tolist():
+                plan(rows, row, self._memories[row], self._area, self.settings)
+                if self._reactions is not None:
+                    self._reactions.plan_changed(rows, row, network.grid)
         if rows.changed.any():
             self._send()
 
@@ -203,11 +251,15 @@ class Crowd:
         """Number of roads that a person has crossed so far."""
         return self._memories[self.ids.index(actor_id)].crossed
 
+    def reactions(self) -> dict[str, Any]:
+        """What the people perceive and decide now, for the record; empty: nobody reacts."""
+        return {} if self._reactions is None else self._reactions.recorded(self.ids)
+
     def destroy(self) -> None:
         """Remove the people."""
         self.client.apply_batch_sync([carla.command.DestroyActor(actor) for actor in self.ids])
         self.ids, self.people, self._memories = [], [], []
-        self._rows, self._view = make_crowd_rows(0), None
+        self._rows, self._view, self._reactions = make_crowd_rows(0), None, None
 
 
 def _area_along(network: WalkNetwork, route: DenseRoute | None, band_m: float) -> CrowdArea:

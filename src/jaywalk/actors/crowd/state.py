@@ -129,6 +129,7 @@ class CrowdSettings:
     obeying: float = 0.9  # share of people who wait for the light
     band_m: float = 30.0  # people stay within this distance of the route
     side: str = "both"  # side of the route where people start: "left", "right" or "both"
+    oblivious: float = 0.02  # share of reacting people who never look at vehicles
     pause: float = 0.35  # share of arrivals that end in a pause
     pause_s: tuple[float, float] = (2.0, 12.0)
 

@@ -51,6 +51,8 @@ class Activity(Enum):
     BLOCKED = "blocked"  # wants to walk, but finds no free path
     WAITING = "waiting"  # stands at the kerb or on the road and lets vehicles pass
     STEPPING_BACK = "stepping back"  # to the kerb, facing the road
+    EVADING = "evading"  # steps out of the way of a vehicle
+    TURNING = "turning"  # half round, before walking the other way
     RESTED = "rested"  # role finished
     DOWN = "down"  # knocked down
 

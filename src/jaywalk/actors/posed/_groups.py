@@ -23,6 +23,7 @@ from jaywalk.actors.reactive.traits import (
     GROUP_SIZES,
     OBLIVIOUS,
     PHONE,
+    SENIOR,
     Traits,
 )
 from jaywalk.core.arrays import FloatArray, IntArray
@@ -38,6 +39,13 @@ _PLACES: Final = {  # ahead and aside of the leader, by size
     3: ((0.0, 0.0), (-0.6, _ABREAST_M), (-0.6, -_ABREAST_M)),
     4: ((0.0, 0.0), (0.0, _ABREAST_M), (-1.0, 0.0), (-1.0, _ABREAST_M)),
 }
+_NEAR_M: Final = 0.6  # children stay this near to somebody of their group
+_NEAR_PLACES: Final = {  # the same of children
+    2: ((0.0, 0.0), (0.0, _NEAR_M)),
+    3: ((0.0, 0.0), (-0.3, 0.5), (-0.3, -0.5)),
+    4: ((0.0, 0.0), (0.0, _NEAR_M), (-_NEAR_M, 0.0), (-_NEAR_M, _NEAR_M)),
+}
+_SHORT_STEPS: Final = 0.87  # seniors get a clip this much slower, and play it faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,7 @@ def _suited(seed: int, role: PersonRole, traits: Traits, repertoire: Repertoire)
     ordinary = repertoire.fitting(repertoire.ordinary, role.child)
     walks = {use.name for use in repertoire.ordinary}
     pool = [use for use in ordinary if (use.kind == _BUSY) == on_phone] or list(ordinary)
-    free = float(traits.free_mps[k])
+    free = float(traits.free_mps[k]) * (_SHORT_STEPS if traits.age[k] == SENIOR else 1.0)
     nearest = sorted(pool, key=lambda use: (abs(use.speed_mps - free), use.name))[:_FEW]
     gait: Use = nearest[int(draws[1] * len(nearest))]
     if role.clip in walks and role.intended == WILL_CROSS:
@@ -138,8 +146,9 @@ def gather(
         taken.append(begin)
         if not members or len(path) == 0:
             continue
-        spots = _PLACES[min(len(group), max(_PLACES))]
-        for k, spot in zip(members, spots[1:], strict=False):
+        size = min(len(group), max(_PLACES))
+        for at, k in enumerate(members[: size - 1], start=1):
+            spot = (_NEAR_PLACES if placed[k].role.child else _PLACES)[size][at]
             own = _beside(path, spot, network)
             if own is None:
                 continue  # no room beside the leader: this person walks alone

@@ -26,6 +26,8 @@ _RETIMED_UNTIL_S: Final = 3.0  # ... until this long before the road
 _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far before it
 _STEPPED_ON_M: Final = 0.4  # beyond the measured kerb a person is on the road
 _SPRING_PER_S: Final = 0.3  # haste of a member per metre behind the leader
+_CHILD_SPRING_PER_S: Final = 0.6  # children hold on to their group
+_BORDER_M: Final = 0.7  # people look to the next lane this far before its border
 _HASTE: Final = (0.75, 1.25)
 _OBEYING: Final = 0.9  # share of people who wait for the light, as in the crowd
 _LIT_M: Final = 5.0  # largest distance of a crossing with lights from both ends of a way
@@ -34,6 +36,7 @@ _MOVING: Final = (
     Activity.WAITING,
     Activity.BLOCKED,
     Activity.STEPPING_BACK,
+    Activity.EVADING,
 )
 
 
@@ -57,7 +60,9 @@ class PeopleOnTheirWay(Activities):
     _route_at: int = field(default=0, init=False)
     _ego_along_m: float = field(default=0.0, init=False)
     _ego_mps: float = field(default=0.0, init=False)
+    _ego_m: tuple[float, float] = field(default=(0.0, 0.0), init=False)
     _meeting_s: FloatArray = field(init=False)
+    _watched_m: FloatArray = field(init=False)  # (n, 2) on the route, nearest to each person
     _lit: IntArray = field(init=False)  # row of the crossing whose lights count; -1: none
 
     def __post_init__(self) -> None:
@@ -67,6 +72,9 @@ class PeopleOnTheirWay(Activities):
         low, high = _MEETING_S
         self._meeting_s = np.array([low + (high - low) * float(draw[0]) for draw in draws])
         self._lit = np.full(count, -1, np.int64)
+        places = np.array([person.placed.a_m for person in self.people]).reshape(-1, 2)
+        away = [np.hypot(*(self.route_m - place).T) for place in places]
+        self._watched_m = self.route_m[[int(gap.argmin()) for gap in away]].reshape(-1, 2)
         for person, draw in zip(self.people, draws, strict=True):
             placed = person.placed
             if float(draw[1]) < _OBEYING and placed.b_m is not None:
@@ -86,7 +94,7 @@ class PeopleOnTheirWay(Activities):
         gap = np.hypot(*(self.route_m[window] - ego_m).T)
         self._route_at += int(gap.argmin())
         self._ego_along_m = float(self.route_along_m[self._route_at])
-        self._ego_mps = ego_mps
+        self._ego_mps, self._ego_m = ego_mps, ego_m
 
     def ego_s(self, person: PersonState) -> float:
         """Time of the ego to the place of a person's crossing; negative: it has passed."""
@@ -103,9 +111,11 @@ class PeopleOnTheirWay(Activities):
         """Set one person's path in the rows of the model."""
         rows, k = self.model.rows, person.placed.role.number
         walk = person.walk
-        moves = person.activity in _MOVING
-        rows.active[k] = (moves and walk is not None) or person.activity is Activity.ACTING
-        if walk is None or not rows.active[k]:
+        moves = person.activity in _MOVING or person.activity is Activity.ACTING
+        rows.active[k] = person.activity is not Activity.DOWN
+        rows.stays[k] = not moves or walk is None
+        if walk is None or rows.stays[k]:
+            self._fill_staying(k)
             return
         x, y = float(rows.x[k]), float(rows.y[k])
         bearing = walk.bearing_rad(x, y)
@@ -131,6 +141,7 @@ class PeopleOnTheirWay(Activities):
             # The gap is judged for the way over the road, not for the last steps of the approach.
             rows.aim_x[k] = x + walk.path[-1, 0] - walk.via_m[0]
             rows.aim_y[k] = y + walk.path[-1, 1] - walk.via_m[1]
+        self._set_next_lane(k, walk, along)
         self._set_haste(person, along, enter)
         lit = int(self._lit[k])
         if lit >= 0 and rows.where[k] == AT_KERB and enter - along < _NEAR_ROAD_M:
@@ -138,6 +149,25 @@ class PeopleOnTheirWay(Activities):
             lamps = self.network.crossings.lights[lit]
             lights = self.lights
             rows.may_go[k] = light_lets(lights.red_s, lights.red_length_s, lamps, needed_s)
+
+    def _fill_staying(self, k: int) -> None:
+        """Let a person who stays where they are face the road."""
+        rows = self.model.rows
+        rows.where[k], rows.kerb_m[k], rows.onto_m[k] = OFF_ROAD, math.inf, math.inf
+        rows.aim_x[k], rows.aim_y[k] = self._watched_m[k]
+
+    def _set_next_lane(self, k: int, walk: CrossingWalk, along: float) -> None:
+        """Say from where the traffic of the next lane comes, and how many borders are reached."""
+        rows = self.model.rows
+        if not walk.lanes:
+            return
+        reached = sum(along >= border - _BORDER_M for border, _ in walk.lanes[1:])
+        rows.lane[k], rows.near_side[k] = reached, walk.lanes[reached][1]
+
+    def watched_m(self, k: int) -> tuple[float, float]:
+        """Point of the road that a person faces while they stay where they are."""
+        x, y = self._watched_m[k]
+        return round(float(x), 2), round(float(y), 2)
 
     def _set_haste(self, person: PersonState, along: float, enter: float) -> None:
         """Hurry or dawdle to meet the ego at the road, or to stay with the group."""
@@ -149,7 +179,9 @@ class PeopleOnTheirWay(Activities):
             if isinstance(walk, CrossingWalk) and first.activity is Activity.WALKING:
                 behind = walk.along_m(float(rows.x[row]), float(rows.y[row])) - along
                 behind += float(self.company.ahead_m[k])
-                rows.haste[k] = min(max(1.0 + _SPRING_PER_S * behind, _HASTE[0]), _HASTE[1])
+                child = person.placed.role.child
+                spring = _CHILD_SPRING_PER_S if child else _SPRING_PER_S
+                rows.haste[k] = min(max(1.0 + spring * behind, _HASTE[0]), _HASTE[1])
             return
         own_s = (enter - along) / float(self.model.traits.free_mps[k])
         ego_s = self.ego_s(person)

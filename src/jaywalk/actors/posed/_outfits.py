@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from jaywalk.actors.crowd.state import ATTEMPTING
+from jaywalk.actors.crowd.state import ATTEMPTING, NOT_CROSSING
 from jaywalk.actors.posed._roles import PersonRole
 from jaywalk.actors.posed._spawning import Outfit
 from jaywalk.actors.reactive.traits import ADULT, PHONE, SENIOR, Traits
@@ -21,6 +21,8 @@ _UMBRELLA: Final = 0.45  # of all people in rain
 _RAIN: Final = 20.0  # precipitation from which umbrellas are open
 #: Shares of adults who push or pull something.
 _PUSHED: Final = (("pram", 0.05), ("cart", 0.02), ("suitcase", 0.05))
+_FOLDED: Final = 0.25  # of people who stand and wait
+_CALM: Final = ("wait", "converse", "idle", "look")
 _CARRY: Final = "carry"  # clips of people who carry a suitcase or a box
 
 
@@ -46,7 +48,7 @@ def draw_outfits(
 
 def _carried(seed: int, role: PersonRole, traits: Traits, rains: bool) -> str:
     random = stream(seed, "habit", "outfit", role.number)
-    call, umbrella, stick, pushed = random.random(4).tolist()
+    call, umbrella, stick, pushed, folded = random.random(5).tolist()
     age = int(traits.age[role.number])
     if int(traits.attention[role.number]) == PHONE:
         return "call phone" if call < _CALLS else "phone"
@@ -63,4 +65,5 @@ def _carried(seed: int, role: PersonRole, traits: Traits, rains: bool) -> str:
         edge += share
         if pushed < edge:
             return thing
-    return ""
+    waits = role.intended == NOT_CROSSING and not role.strolls and role.kind in _CALM
+    return "folded-arms" if waits and folded < _FOLDED else ""

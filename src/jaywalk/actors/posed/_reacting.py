@@ -1,24 +1,25 @@
 """Posed people who react: they walk up to the road, look, wait for a gap, and avoid vehicles.
 
 Decisions come from :class:`~jaywalk.actors.reactive.model.ReactionModel`; this module carries them
-out with clips. Clips stay the only source of gait: a person walks faster or slower, runs, steps
-back, stops in an idle clip, and starts again with a walking clip.
+out with clips. Clips stay the only source of gait: a person walks faster or slower, runs, stops,
+starts, steps back or steps aside with a clip of that. People who stay look around, too.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jaywalk.actors._surroundings import VehicleNumbers
 from jaywalk.actors.crowd.state import ATTEMPTING
 from jaywalk.actors.events import EgoMoment
-from jaywalk.actors.posed._activities import Activities, Activity, PersonState, idle_cue
+from jaywalk.actors.posed._activities import Activities, Activity, PersonState
 from jaywalk.actors.posed._detour import Obstacles
-from jaywalk.actors.posed._gaits import Gaits
-from jaywalk.actors.posed._on_their_way import OVER_M, PeopleOnTheirWay
+from jaywalk.actors.posed._moves import PeopleWithMoves
+from jaywalk.actors.posed._on_their_way import OVER_M
 from jaywalk.actors.posed._walking import PathWalk, stroll_path
 from jaywalk.actors.posed._ways import AT_PLACE_M, CrossingWalk, beside, crossing_path
 from jaywalk.actors.reactive.traits import (
@@ -33,14 +34,19 @@ from jaywalk.actors.reactive.traits import (
     WAITS,
     YIELDS,
 )
-from jaywalk.core.arrays import FloatArray
+from jaywalk.core.arrays import BoolArray, FloatArray
 from jaywalk.motion.playback.players import Cue
 
+if TYPE_CHECKING:
+    import carla
+
 _PACES: Final = (0.5, 1.35)  # at which clips still look right
-_EVADING_PACE: Final = 1.7
 _STOP_SHARE: Final = 0.3  # of the clip's speed; slower people stand
 _START_SHARE: Final = 0.5
 _KERB_M: Final = 1.5
+_KERB_ROOM_M: Final = 0.35  # people who wait stand at least this far from the road
+_UNSURE: Final = -0.5  # of the evidence of people who only attempt to cross, at their first step
+_IN_MOVE: Final = (Activity.STEPPING_BACK, Activity.EVADING, Activity.TURNING)
 _LEAST_STOP_S: Final = 0.6
 _JOIN_S: Final = 0.8  # between two changes of gait
 _PHONE_PITCH_RAD: Final = -0.5  # of people who look at a phone
@@ -56,26 +62,30 @@ _WORDS: Final = {
 
 
 @dataclass(slots=True, kw_only=True)
-class ReactiveActivities(PeopleOnTheirWay):
-    """Activities of people who react to vehicles and to each other."""
+class ReactiveActivities(PeopleWithMoves):
+    """Activities of people who react to vehicles and to each other.
 
-    _gaits: Gaits = field(init=False)
-    _stopped_s: FloatArray = field(init=False)
-    _reported: FloatArray = field(init=False)  # decision that was last reported
+    Attributes:
+        lane_map: Map of the town; None: people look to the left before they step onto a road.
+    """
+
+    lane_map: carla.Map | None = None
     _hesitated: FloatArray = field(init=False)
+    _has_seen: BoolArray = field(init=False)  # the ego
     _last_m: FloatArray = field(init=False)
+    _vehicles: VehicleNumbers = field(default_factory=VehicleNumbers, init=False)
 
     def __post_init__(self) -> None:
-        PeopleOnTheirWay.__post_init__(self)
-        self._gaits = Gaits.of(self.repertoire, self.posed)
+        PeopleWithMoves.__post_init__(self)
         count = len(self.people)
-        self._stopped_s, self._reported = np.zeros(count), np.zeros(count)
-        self._hesitated = np.zeros(count)
+        self._hesitated, self._has_seen = np.zeros(count), np.zeros(count, np.bool_)
         rows = self.posed.players.rows
         self._last_m = np.column_stack([rows.x_m, rows.y_m])
         self._standing_m = self._last_m.copy()
         for person in self.people:
             k, role = person.placed.role.number, person.placed.role
+            if role.intended == ATTEMPTING:
+                self.model.rows.bias[k] = _UNSURE
             clip_mps = self._gaits.speed_mps(role.carry or role.clip)
             free = float(self.model.traits.free_mps[k])
             self.model.traits.free_mps[k] = min(max(free, 0.85 * clip_mps), 1.2 * clip_mps)
@@ -101,11 +111,17 @@ class ReactiveActivities(PeopleOnTheirWay):
             return
         walk = CrossingWalk(path=self._way(person, moment), via_m=placed.a_m)
         walk.measure(self.network.grid)
+        if self.lane_map is not None:
+            walk.find_lanes(self.lane_map, placed.z_m)
+        k, rows = placed.role.number, self.model.rows
+        rows.looks_from[k] = rows.looks[k]
+        if walk.lanes:
+            rows.near_side[k] = walk.lanes[0][1]
         self.note(moment, person, "intends", **walk.facts())
         person.walk = walk
-        self.model.rows.waited_s[placed.role.number] = 0.0
-        if float(self.company.approach_m[placed.role.number]) > 0.0:
-            self._walk_along(person, walk, placed.role.carry or placed.role.clip, "")
+        rows.waited_s[k] = 0.0
+        if float(self.company.approach_m[k]) > 0.0:
+            self._start(person, walk, placed.role.carry or placed.role.clip)
         else:
             person.activity = Activity.WAITING
 
@@ -136,8 +152,8 @@ class ReactiveActivities(PeopleOnTheirWay):
         for person in self.people:
             if person.activity is Activity.WAITING:
                 self._wait(person, moment)
-            elif person.activity is Activity.STEPPING_BACK:
-                self._finish_step_back(person, moment)
+            elif person.activity in _IN_MOVE:
+                self._finish_move(person, moment)
         Activities.step(self, tick, moment)
 
     def _perceive(self, moment: EgoMoment) -> None:
@@ -149,8 +165,16 @@ class ReactiveActivities(PeopleOnTheirWay):
         rows.vx[:], rows.vy[:] = velocity[:, 0], velocity[:, 1]
         for person in self.people:
             self.fill(person)
-        ids, vehicle, blocker, other = self.nearby.view.around(moment.snapshot)
-        self.model.step(ids, vehicle, blocker, other)
+        view, numbers = self.nearby.view, self._vehicles
+        _, vehicle, blocker, other = view.around(moment.snapshot)
+        numbers.update(view.vehicle_ids, view.vehicle_roles)
+        self.model.step(numbers.numbers, vehicle[numbers.order], blocker, other)
+        ego = numbers.number_of(moment.ego_id)
+        seen = (rows.memory_id == ego).any(axis=1) & ~self._has_seen
+        for k in np.flatnonzero(seen).tolist():
+            self._has_seen[k] = True
+            away_m = math.dist(self._ego_m, place[k])
+            self.note(moment, self.people[k], "sees", away_m=round(away_m, 1))
         gaze = self.posed.gaze
         if gaze is not None:
             head_down = (self.model.traits.attention == PHONE) & ~rows.looking & rows.active
@@ -167,14 +191,18 @@ class ReactiveActivities(PeopleOnTheirWay):
             "traits": values,
             "noise_key": self.model.key,
             "clip_mps": self._gaits.speed_mps(role.carry or role.clip),
+            "watched_m": self.watched_m(k),
         }
 
     def reactions(self) -> dict[str, Any]:
         """What the people perceive and decide now, for the record."""
         gaze = self.posed.gaze
-        return self.model.recorded(
+        values = self.model.recorded(
             np.array(self.posed.ids, np.int64), None if gaze is None else gaze.shown_rad
         )
+        for name in ("gaze_id", "perceived_id"):
+            values[name] = self._vehicles.actors(values[name])
+        return values
 
     def _walk(self, person: PersonState, moment: EgoMoment, looks: bool) -> None:
         """Follow the path with the speed and the course that the model has chosen."""
@@ -194,17 +222,17 @@ class ReactiveActivities(PeopleOnTheirWay):
         clip = self._gaits.speed_mps(playing)
         speed = float(rows.speed[k])
         if rows.decision[k] == EVADES:
-            ahead = math.cos(float(rows.course[k]) - float(players.rows.yaw_rad[row]))
-            if ahead > -0.2:
-                players.pace(row, _EVADING_PACE)
-                return
-            speed = 0.0
+            self._evade(person)
+            return
         # No gait is slower than half its clip: who is about to wait at the kerb stops earlier.
         waits = rows.where[k] == AT_KERB and rows.kerb_m[k] < _KERB_M
         waits = waits and rows.decision[k] != COMMITTED
         if speed < (_PACES[0] if waits else _STOP_SHARE) * clip:
-            self._halt(person)
+            urgent = speed < 0.5 * float(rows.wanted[k] * rows.share[k])
+            room_m = float(rows.kerb_m[k]) - _KERB_ROOM_M if waits else math.inf
+            self._come_to_stop(person, room_m, urgent)
             return
+        self._stop_late_s[k] = 0.0
         if self._changes_gait(person, walk, playing, speed):
             return
         if players.rows.since_s[row] >= players.rows.turn_s[row]:
@@ -236,22 +264,15 @@ class ReactiveActivities(PeopleOnTheirWay):
         self._walk_along(person, walk, wanted, "")
         return True
 
-    def _halt(self, person: PersonState) -> None:
-        """Stand still and go on when the model says so."""
-        actor = person.placed.actor_id
-        row = self.posed.row_of(actor)
-        self.posed.steer(actor, 0.0)
-        yaw = float(self.posed.players.rows.yaw_rad[row])
-        self.posed.play(actor, idle_cue(person.placed, yaw))
-        person.activity = Activity.WAITING
-        self._stopped_s[person.placed.role.number] = 0.0
-
     def _wait(self, person: PersonState, moment: EgoMoment) -> None:
         """Stand at the kerb or on the road until the model lets the person go."""
         k, rows = person.placed.role.number, self.model.rows
         self._stopped_s[k] += self.delta_s
         self._watch_road(person, moment)
         self._report(person, moment)
+        if rows.decision[k] == EVADES:
+            self._evade(person)
+            return
         if self._begins_attempt(person, moment) or self._steps_back(person, moment):
             return
         patience_s = float(self.model.traits.patience_s[k])
@@ -264,11 +285,15 @@ class ReactiveActivities(PeopleOnTheirWay):
         if rows.where[k] == AT_KERB and rows.kerb_m[k] < 1.0:
             starts = starts and rows.decision[k] == COMMITTED
         if starts and self._stopped_s[k] >= _LEAST_STOP_S and person.walk is not None:
-            self._walk_along(person, person.walk, clip, "")
+            if rows.decision[k] == HURRIES:
+                self._walk_along(person, person.walk, clip, "")
+            else:
+                self._start(person, person.walk, clip)
 
     def _give_up(self, person: PersonState, moment: EgoMoment) -> None:
         """Walk on along the sidewalk instead of crossing."""
         self.note(moment, person, "gives up")
+        self.note(moment, person, "intends", plan="stay")
         x, y, _ = self.posed.place_m(person.placed.actor_id)
         path = stroll_path(self.network, (x, y), self._rng("gives up", person.placed.role.number))
         if path is None:
@@ -276,35 +301,8 @@ class ReactiveActivities(PeopleOnTheirWay):
             return
         person.strolls_on = True
         role = person.placed.role
-        self._walk_along(person, PathWalk(path=path, keeps_off=True), role.carry or role.clip, "")
-
-    # -- stepping back ---------------------------------------------------------------------------
-
-    def _steps_back(self, person: PersonState, moment: EgoMoment) -> bool:
-        """Begin to walk backwards to the kerb, if the model decides so."""
-        k = person.placed.role.number
-        if self.model.rows.decision[k] != STEPS_BACK or not person.on_road:
-            return False
-        step = self._gaits.step_back(person.placed.role.child, k)
-        if step is None:
-            return False
-        actor = person.placed.actor_id
-        yaw = float(self.posed.players.rows.yaw_rad[self.posed.row_of(actor)])
-        self.posed.steer(actor, 0.0)
-        self.posed.play(actor, Cue(clip=step.clip, heading_rad=yaw, enter_s=step.enter_s))
-        person.activity = Activity.STEPPING_BACK
-        self._reported[k] = STEPS_BACK
-        self.note(moment, person, "steps back")
-        return True
-
-    def _finish_step_back(self, person: PersonState, moment: EgoMoment) -> None:
-        """Stand again at the kerb, or when the clip has no more steps back."""
-        self._watch_road(person, moment)
-        playing = self.posed.playing(person.placed.actor_id)
-        step = self._gaits.step_back(person.placed.role.child, person.placed.role.number)
-        over = step is None or playing.time_s >= step.until_s or playing.ended
-        if over or (not person.on_road and playing.weight >= 1.0):
-            self._halt(person)
+        walk = PathWalk(path=path, keeps_off=True)
+        self._turn_to(person, walk, role.carry or role.clip)
 
     def _obstacles_for(self, person: PersonState) -> Obstacles:
         """Standing obstacles for one person; people of a group make room for each other."""

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import carla
 import numpy as np
 
 from jaywalk.actors.crowd.places import WalkNetwork
@@ -19,6 +20,7 @@ from jaywalk.town.walkways import CROSSWALK, ROAD, SIDEWALK, VERGE, WalkGrid, so
 APPROACH_M: Final = (4.0, 15.0)  # walked along the sidewalk before the road
 AT_PLACE_M: Final = 0.6
 _SAMPLE_M: Final = 0.2
+_LANE_STEP_M: Final = 0.5
 _PLACES_TRIED: Final = 12
 _APART_M: Final = 1.2  # between the starting places of two people
 _ROOM_M: Final = 0.35  # between a place beside the leader and solid objects
@@ -32,11 +34,14 @@ class CrossingWalk(PathWalk):
         via_m: Place at the kerb.
         road_m: Where the path enters and leaves the road, as distances along it; NaN: nowhere.
         painted: Whether it enters the road on a crosswalk.
+        lanes: Where each lane begins on the path, and the side from which its traffic comes: -1
+            left, 1 right. Empty: not known.
     """
 
     via_m: tuple[float, float]
     road_m: tuple[float, float] = (math.nan, math.nan)
     painted: bool = False
+    lanes: list[tuple[float, float]] = field(default_factory=list)
     _lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def measure(self, grid: WalkGrid) -> None:
@@ -51,17 +56,38 @@ class CrossingWalk(PathWalk):
             self.road_m, self.painted = (math.nan, math.nan), False
             return
         first, last = np.flatnonzero(on_road)[[0, -1]]
+        moved = float(along[first]) - self.road_m[0]
         self.road_m = (float(along[first]), float(along[last]) + _SAMPLE_M)
+        self.lanes = [(begins + moved, side) for begins, side in self.lanes]
         self.painted = bool((surface[first : first + 8] == CROSSWALK).any())
 
+    def find_lanes(self, lane_map: carla.Map, z_m: float) -> None:
+        """Find the lanes that the path crosses; call again after the path has changed."""
+        self.lanes = []
+        if math.isnan(self.road_m[0]):
+            return
+        before: tuple[int, int] | None = None
+        for along in np.arange(self.road_m[0] + 0.5 * _LANE_STEP_M, self.road_m[1], _LANE_STEP_M):
+            x, y = (float(np.interp(along, self._lengths, self.path[:, a])) for a in (0, 1))
+            ax, ay = (float(np.interp(along + 0.5, self._lengths, self.path[:, a])) for a in (0, 1))
+            lane = lane_map.get_waypoint(carla.Location(x, y, z_m))
+            if lane is None or (lane.road_id, lane.lane_id) == before:
+                continue
+            before = lane.road_id, lane.lane_id
+            flow = lane.transform.get_forward_vector()
+            # Traffic comes from where its lane leads away; positive is to the right.
+            comes = (ay - y) * flow.x - (ax - x) * flow.y
+            self.lanes.append((float(along), 1.0 if comes > 0.0 else -1.0))
+
     def facts(self) -> dict[str, Any]:
-        """The path and its part on the road, for the record."""
+        """The path, its part on the road, and the lanes there, for the record."""
         known = not math.isnan(self.road_m[0])
         return {
             "path_m": [[round(float(v), 3) for v in corner] for corner in self.path],
             "via_m": [round(float(v), 3) for v in self.via_m],
             "road_m": [round(v, 3) for v in self.road_m] if known else None,
             "painted": self.painted,
+            "lanes": [[round(begins, 2), side] for begins, side in self.lanes],
         }
 
     def along_m(self, x: float, y: float) -> float:

@@ -33,6 +33,7 @@ from jaywalk.actors.posed._spawning import Outfit, PlacedPerson, spawn_posed
 from jaywalk.actors.posed.control import PosedPeople
 from jaywalk.actors.posed.repertoire import HabitManner, Repertoire
 from jaywalk.actors.reactive.model import ReactionModel, weather_shift_s
+from jaywalk.actors.reactive.policy import PolicyModel
 from jaywalk.actors.reactive.traits import (
     PRESETS,
     SCRIPTED,
@@ -42,10 +43,12 @@ from jaywalk.actors.reactive.traits import (
     noise_key,
 )
 from jaywalk.client.bones import BoneLine
+from jaywalk.core.arrays import BoolArray
 from jaywalk.geometry.pose import yaw_rad
 from jaywalk.motion.playback.bank import ClipBank
 from jaywalk.motion.playback.overlay import GazeOverlay
 from jaywalk.town.routes import DenseRoute
+from jaywalk_agent import PersonPolicy
 
 if TYPE_CHECKING:
     import carla
@@ -169,9 +172,46 @@ class HabitPeople:
             model=model,
             company=company,
             lights=RedLights(self.world),
+            lane_map=self.world.get_map(),
             route_m=np.ascontiguousarray(route.position_m[:, :2]),
             route_along_m=np.asarray(route.along_m),
         )
+
+    def hand_over(self, policy: PersonPolicy, name: str, people: list[int] | None = None) -> None:
+        """Let a policy decide for people who react; call it before the first step.
+
+        Args:
+            policy: The policy.
+            name: Its name for messages.
+            people: Numbers of the people; None: all of them.
+        """
+        activities = self._activities
+        assert isinstance(activities, ReactiveActivities)
+        own = np.full(len(self._people), people is None)
+        own[people or []] = True
+        goals = [placed.a_m if placed.b_m is None else placed.b_m for placed in self.people]
+        activities.model = PolicyModel.replacing(
+            activities.model, policy, name, np.array(goals).reshape(-1, 2), self.seed, own
+        )
+
+    def leaders(self) -> BoolArray:
+        """Return which of the people who react are alone or lead their group."""
+        activities = self._activities
+        assert isinstance(activities, ReactiveActivities)
+        group = activities.model.traits.group
+        return np.asarray((group < 0) | (group == np.arange(len(group))))
+
+    @property
+    def policy_model(self) -> PolicyModel | None:
+        """Model that asks a policy of the user; None: there is none."""
+        activities = self._activities
+        model = activities.model if isinstance(activities, ReactiveActivities) else None
+        return model if isinstance(model, PolicyModel) else None
+
+    def close(self) -> None:
+        """Close the policy of the user; later calls do nothing."""
+        if self.policy_model is not None:
+            self.policy_model.close()
 
     @property
     def ids(self) -> list[int]:
@@ -207,6 +247,9 @@ class HabitPeople:
                 if isinstance(activities, ReactiveActivities):
                     facts |= activities.trait_facts(person)
                 activities.note(moment, person, "role", **facts)
+                if isinstance(activities, ReactiveActivities):
+                    plan = "stay" if person.placed.b_m is None else "cross"
+                    activities.note(moment, person, "intends", plan=plan)
         self._watch_for_ego(moment)
         activities.step(self._tick, moment)
         for actor_id in self.posed.step(moment.snapshot):

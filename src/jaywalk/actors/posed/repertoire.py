@@ -117,6 +117,7 @@ _PLAIN_MPS: Final = (0.8, 1.7)
 _ORDINARY_MPS: Final = {False: (1.1, 1.7), True: (0.9, 1.7)}
 _ORDINARY_KINDS: Final = frozenset(("walk", "curve", "busy", "look", "carry"))
 _POP_RADPS: Final = math.radians(60.0) * 20.0  # knees of runners reach two thirds of it
+_SNAP_RAD: Final = math.radians(30.0)
 _CHILD_SCALE: Final = 0.87  # smaller bodies are children's
 _LEAST_IDLES: Final = 4
 _MEASURED_ON: Final = {False: "man", True: "boy"}
@@ -192,7 +193,9 @@ def read_repertoire(library: MotionLibrary) -> Repertoire:
     ]
     moves = tuple(use for use in uses if _is_move(use))
     if moves:
-        uses = [use for use in uses if use not in moves and use.kind not in _PHONES]
+        moves = tuple(use for use in moves if not _snaps(library, use))
+        uses = [use for use in uses if not _snaps(library, use)]
+        uses = [use for use in uses if not _is_move(use) and use.kind not in _PHONES]
     staying = [u for u in uses if u.motion_class == MotionClass.NOT_CROSSING]
     still = sorted((u for u in staying if u.idle), key=lambda u: u.name)
     if moves:
@@ -233,10 +236,23 @@ def _is_ordinary(use: Use) -> bool:
 
 def _is_steady(library: MotionLibrary, row: int, name: str) -> bool:
     child = float(library.columns["body_scale"][row]) < _CHILD_SCALE
+    fastest = float(_steps_rad(library, name, child).max(initial=0.0))
+    return fastest * float(library.meta["rate_hz"]) <= _POP_RADPS
+
+
+def _snaps(library: MotionLibrary, use: Use) -> bool:
+    """Return True if a bone jumps for one frame, as the knee of a straight leg may."""
+    steps = _steps_rad(library, use.name, use.child)
+    around = np.zeros_like(steps)
+    around[1:] = steps[:-1]
+    around[:-1] = np.maximum(around[:-1], steps[1:])
+    return bool(((steps > _SNAP_RAD) & (steps > 2.0 * around)).any())
+
+
+def _steps_rad(library: MotionLibrary, name: str, child: bool) -> FloatArray:
+    """Angles (frames - 1, bones) by which bones turn from frame to frame."""
     turns = library.on_rig(name, _MEASURED_ON[child]).turns
-    steps = angle_between_rad(turns[1:], turns[:-1])
-    fastest = float(steps.max(initial=0.0)) * float(library.meta["rate_hz"])
-    return fastest <= _POP_RADPS
+    return np.asarray(angle_between_rad(turns[1:], turns[:-1]))
 
 
 def _measure(library: MotionLibrary, row: int, name: str) -> Use:

@@ -9,6 +9,7 @@ import numpy as np
 
 from jaywalk.actors.reactive._deciding import BODY_M, MOVING_MPS, wish_of
 from jaywalk.actors.reactive.traits import (
+    AT_KERB,
     HURRIES,
     MEMORY,
     OBLIVIOUS,
@@ -27,6 +28,7 @@ _NEAR_PERSON_M: Final = 4.0
 _NEAR_THING_M: Final = 3.5
 _PEOPLE: Final = 12
 _THINGS: Final = 12
+_KERB_M: Final = 1.5  # nearer to the kerb, the decision to cross keeps people off the road
 _TURN_RAD: Final = 0.2
 _TURNS: Final = 6  # on each side
 _STEP_S: Final = 0.2
@@ -57,10 +59,12 @@ def choose(
     size, near = np.empty((MEMORY, 3)), np.empty((_PEOPLE, 5))
     box = np.empty((_THINGS, 6))
     for i in range(len(people.x)):
-        if not people.active[i] or (tick + i) % every != 0:
+        if not people.active[i] or people.stays[i] or (tick + i) % every != 0:
             continue
         people.share[i], people.turn[i] = 1.0, 0.0
         if traits.attention[i] == OBLIVIOUS:
+            continue
+        if people.wanted[i] <= 0.0 and not people.keeps_path[i]:
             continue
         cars = _cars_near(people, traits, settings, i, steps, car_way, size)
         count = _people_near(people, traits, i, other, near)
@@ -307,6 +311,9 @@ def _ground_cost(
 ) -> float:
     """Cost of walls, of things that stand still, and of leaving the sidewalk, on a course."""
     cost = 0.0
+    keeps_off = people.where[i] != ON_ROAD
+    if people.where[i] == AT_KERB and not people.keeps_path[i]:
+        keeps_off = people.kerb_m[i] > _KERB_M
     here = solid_gap(grid, people.x[i], people.y[i])
     for step in range(1, 4):
         x = people.x[i] + 0.4 * step * math.cos(course)
@@ -315,9 +322,9 @@ def _ground_cost(
         if gap < BODY_M and gap <= here:
             cost += 4.0 / step
         what = underfoot(grid, x, y)
-        if people.where[i] != ON_ROAD and what == ROAD:
+        if keeps_off and what == ROAD:
             cost += 2.5 / step
-        elif what == NOWHERE and people.where[i] != ON_ROAD:
+        elif keeps_off and what == NOWHERE:
             cost += 0.3 / step
         for k in range(len(box)):
             room = _room(x, y, box[k])

@@ -97,6 +97,10 @@ def decide(
     for i in range(len(people.x)):
         if not people.active[i]:
             continue
+        if people.stays[i]:
+            people.wanted[i], people.decision[i], people.evidence[i] = 0.0, NONE, 0.0
+            people.gap_s[i], people.gap_id[i], people.hesitates[i] = math.inf, 0, False
+            continue
         drift = math.exp(-delta_s / settings.speed_drift_s)
         people.drift[i] *= drift
         people.drift[i] += (
@@ -149,6 +153,9 @@ def _judge(
         # The time that is left of the gap once the person is at the kerb.
         tau = way[0] / way[4] - ahead / people.free[i]
         gap = _worth(people, settings, i, car, way, tau, ahead)
+        gives_way = car[9] < -0.3 or people.stood_s[i, m] >= settings.stood_s
+        if gives_way and way[4] < _EYE_CONTACT_MPS and way[0] < _EYE_CONTACT_M:
+            gap += settings.yield_weight
         if gap < best:
             best, near = gap, way[2]
             people.gap_s[i], people.gap_id[i] = tau, people.memory_id[i, m]
@@ -271,8 +278,6 @@ def _worth(
     gap = tau + settings.distance_weight * (distance / settings.distance_speed_mps - tau)
     braking = -distance * car[9] / (v * v)  # tau-dot + 1
     gap += settings.braking_weight * min(max(braking, -2.0), 3.0)
-    if v < _EYE_CONTACT_MPS and distance < _EYE_CONTACT_M and car[9] < -0.3:
-        gap += settings.yield_weight
     far = way[3] - ahead - settings.near_enough_m
     gap -= settings.far_per_m * max(far, 0.0)
     if car[4] > _LARGE_M:

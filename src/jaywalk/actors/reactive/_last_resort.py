@@ -40,12 +40,19 @@ def last_resort(
     for i in range(len(people.x)):
         if not people.active[i]:
             continue
+        if people.stays[i]:
+            people.speed[i], people.course[i] = 0.0, people.yaw[i]
+            continue
         ux, uy = wish_of(people, i)
         people.speed[i] = people.wanted[i] * people.share[i]
         people.course[i] = math.atan2(uy, ux) + people.turn[i]
         if people.decision[i] == STEPS_BACK:
             people.speed[i], people.course[i] = _BACK_MPS, math.atan2(-uy, -ux)
         if traits.attention[i] == OBLIVIOUS:
+            continue
+        if time_s < people.evades_until_s[i]:
+            people.speed[i], people.course[i] = settings.evades_mps, people.evades_course[i]
+            people.decision[i] = EVADES
             continue
         v = math.hypot(people.vx[i], people.vy[i])
         course = math.atan2(people.vy[i], people.vx[i]) if v > 0.2 else people.course[i]
@@ -56,7 +63,9 @@ def last_resort(
                 continue
             age_s = time_s - people.memory_s[i, m]
             if _comes(people, i, m, age_s):
-                _step_away(people, i, m, age_s)
+                _step_away(people, settings, i, m, age_s)
+                people.evades_until_s[i] = time_s + settings.evades_s
+                people.evades_course[i] = people.course[i]
                 break
             if (
                 moving > 0.1
@@ -137,7 +146,7 @@ def _comes(people: Reactions, i: int, m: int, age_s: float) -> bool:
 
 
 @kernel
-def _step_away(people: Reactions, i: int, m: int, age_s: float) -> None:
+def _step_away(people: Reactions, settings: ReactionSettings, i: int, m: int, age_s: float) -> None:
     """Leave the way of a vehicle to the side on which one is, or towards which one moves."""
     car = people.memory[i, m]
     dx, dy = people.x[i] - car[0] - age_s * car[6], people.y[i] - car[1] - age_s * car[7]
@@ -145,5 +154,5 @@ def _step_away(people: Reactions, i: int, m: int, age_s: float) -> None:
     aside += 0.5 * (people.vy[i] * car[2] - people.vx[i] * car[3])
     side = 1.0 if aside >= 0.0 else -1.0
     people.course[i] = math.atan2(side * car[2], -side * car[3])
-    people.speed[i] = 2.5
+    people.speed[i] = settings.evades_mps
     people.decision[i] = EVADES

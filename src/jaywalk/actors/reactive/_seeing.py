@@ -18,7 +18,7 @@ from jaywalk.actors.reactive.traits import (
     ReactionSettings,
     Traits,
 )
-from jaywalk.core.arrays import FloatArray, IntArray
+from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.kernels import kernel
 from jaywalk.geometry.angle import nearest_turn
 from jaywalk.town.walkways import WalkGrid, solid_gap
@@ -26,13 +26,13 @@ from jaywalk.town.walkways import WalkGrid, solid_gap
 # Purposes of random numbers.
 _LOOK, _PAUSE, _NOTICE = 1, 2, 3
 _MOVING_MPS: Final = 0.3
+_CREEPING_MPS: Final = 1.0  # a driver who has stood and now creeps still gives way
 _SIGHT_S: Final = 0.2  # between two tests of what is visible, staggered by person
 _STRIDE_M: Final = 0.35  # of the ray; two samples in a row inside a solid object block it
 _BESIDE_M: Final = 8.0  # a vehicle this near is noticed anywhere in the field of view
 _CLOSE_M: Final = 1.2  # the last metres of a ray are not tested: the vehicle itself
 _GLANCE: Final = 0.4  # length of the looks of glancing people
 _BUSY: Final = 6.0  # factor on the pauses of people with a phone
-_CALM: Final = 3.0  # factor on the pauses of people who do not want to cross
 _ASIDE_RAD: Final = 1.2  # direction of a look along the road, from the walking direction
 _NECK_RAD: Final = math.radians(110.0)  # eyes and head together
 
@@ -69,6 +69,53 @@ def see(
 
 
 @kernel
+def notice(
+    key: int,
+    tick: int,
+    time_s: float,
+    delta_s: float,
+    people: Reactions,
+    traits: Traits,
+    settings: ReactionSettings,
+    who: BoolArray,
+    startled: BoolArray,
+    car: FloatArray,
+    car_id: IntArray,
+    blocker: FloatArray,
+    grid: WalkGrid,
+) -> None:
+    """Update what some people remember of the vehicles, and whether one startles them.
+
+    Their gazes are moved by somebody else.
+    """
+    every = max(round(_SIGHT_S / delta_s), 1)
+    for i in range(len(people.x)):
+        if not (who[i] and people.active[i]):
+            continue
+        _forget(people, i, time_s, settings.forget_s)
+        if traits.attention[i] != OBLIVIOUS and (tick + i) % every == 0:
+            startles = _test_sight(
+                key, tick, time_s, people, traits, settings, i, car, car_id, blocker, grid, delta_s
+            )
+            startled[i] = startled[i] or startles
+
+
+@kernel
+def look_about(
+    key: int,
+    time_s: float,
+    people: Reactions,
+    traits: Traits,
+    settings: ReactionSettings,
+    startled: BoolArray,
+) -> None:
+    """Move the gazes of active people."""
+    for i in range(len(people.x)):
+        if people.active[i] and traits.attention[i] != OBLIVIOUS:
+            _move_gaze(key, time_s, people, traits, settings, i, startled[i])
+
+
+@kernel
 def _forget(people: Reactions, i: int, time_s: float, forget_s: float) -> None:
     for m in range(MEMORY):
         if people.memory_id[i, m] != 0 and time_s - people.memory_s[i, m] > forget_s:
@@ -90,7 +137,8 @@ def _move_gaze(
     where = people.where[i]
     if people.looking[i] and time_s >= people.until_s[i] and not (startled or people.hesitates[i]):
         people.looking[i] = False
-        factor = _CALM if where == OFF_ROAD else settings.road_pause if where == ON_ROAD else 1.0
+        factor = settings.calm_pause if where == OFF_ROAD else 1.0
+        factor = settings.road_pause if where == ON_ROAD else factor
         if traits.attention[i] == PHONE:
             factor *= _BUSY
         size = normal(key, i, _PAUSE, people.looks[i])
@@ -102,6 +150,10 @@ def _move_gaze(
         speed = max(math.hypot(people.vx[i], people.vy[i]), 0.6)
         near = people.kerb_m[i] / speed <= traits.first_look_s[i]
         begins = begins or where != AT_KERB or near
+    if where == ON_ROAD and people.lane[i] > people.looked_lane[i]:
+        # Another lane begins: everybody who is not busy looks to where its traffic comes from.
+        begins = begins or (not people.looking[i] and traits.attention[i] != PHONE)
+    people.looked_lane[i] = people.lane[i] if where == ON_ROAD else 0
     if begins:
         people.looking[i] = True
         people.looks[i] += 1
@@ -123,7 +175,8 @@ def _point_gaze(people: Reactions, i: int, time_s: float) -> None:
         people.gaze_rad[i] = 0.0
         return
     wish = math.atan2(people.aim_y[i] - people.y[i], people.aim_x[i] - people.x[i])
-    side = -1.0 if people.looks[i] % 2 == 1 else 1.0  # left first: traffic keeps to the right
+    first = (people.looks[i] - people.looks_from[i]) % 2 == 1 or people.where[i] == ON_ROAD
+    side = people.near_side[i] if first else -people.near_side[i]
     aim = wish + side * _ASIDE_RAD
     best = math.inf
     for m in range(MEMORY):
@@ -218,7 +271,11 @@ def _remember(people: Reactions, i: int, car: FloatArray, number: int, time_s: f
             dy = people.memory[i, m, 1] - people.y[i]
             if dx * dx + dy * dy > farthest:
                 farthest, slot = dx * dx + dy * dy, m
-        people.order[i, slot] = 0
+        people.order[i, slot], people.stood_s[i, slot] = 0, 0.0
+    elif math.hypot(car[6], car[7]) < _MOVING_MPS:
+        people.stood_s[i, slot] += time_s - people.memory_s[i, slot]
+    elif math.hypot(car[6], car[7]) > _CREEPING_MPS:
+        people.stood_s[i, slot] = 0.0
     people.memory_id[i, slot] = number
     people.memory_s[i, slot] = time_s
     for c in range(10):

@@ -1,11 +1,14 @@
-"""Files with parameters of the reactive model, as ``jaywalk realism fit-people`` writes them."""
+"""Parameters of the reactive model: the data that gave the shipped ones, and files of fits.
+
+``jaywalk realism fit-people`` and ``fit-gaps`` write the files.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jaywalk.actors.reactive.traits import PRESETS, ReactionSettings
 from jaywalk.core.errors import DataError
@@ -15,6 +18,33 @@ FORMAT: Final = "jaywalk/reactive-parameters-1"
 _LARGEST: Final = 1e6
 _MOST_BYTES: Final = 256 * 1024
 _WHAT: Final = "a file of 'jaywalk realism fit-people' (.json)"
+
+
+class Source(NamedTuple):
+    """Where shipped parameters come from.
+
+    Attributes:
+        parameters: Their names.
+        presets: Presets that have them.
+        data: Data that they were fitted to or measured in.
+        command: Command of the fit; empty: measured or published.
+    """
+
+    parameters: tuple[str, ...]
+    presets: tuple[str, ...]
+    data: str
+    command: str
+
+
+SOURCES: Final = (
+    Source(
+        ("road_advantage_s", "crosswalk_advantage_s"),
+        ("campus",),
+        "order of 119 pairs of people and vehicles in DUT, 3 s before the conflict (logit)",
+        "",
+    ),
+)
+"""Parameters of the presets that data gave; the others are published values or our choice."""
 
 
 def settings_of(base: str, values: dict[str, float]) -> ReactionSettings:

@@ -36,10 +36,11 @@ UNDECIDED, FIRST, AFTER = 0, 1, -1
 ALONE, HOLDS, GOES = 0, 1, 2
 
 MEMORY: Final = 8  # vehicles that a person remembers
+NEVER: Final = 1_000_000_000  # ticks ago
 
 _SPEED_MEDIAN_MPS: Final = 1.31
 _SPEED_SIGMA: Final = math.log(1.69 / 1.02) / (2.0 * 1.6449)  # 5 to 95 % in DUT: 1.02 to 1.69
-_SENIOR_SPEED: Final = 0.8
+SENIOR_SPEED: Final = 0.8
 _CHILD_SPEED: Final = 0.95
 _PATIENCE_S: Final = (18.0, 0.5)
 _FIRST_LOOK_S: Final = (2.0, math.log(3.8 / 0.7) / (2.0 * 1.2816))
@@ -48,6 +49,8 @@ _FIRST_LOOK_S: Final = (2.0, math.log(3.8 / 0.7) / (2.0 * 1.2816))
 class ReactionSettings(NamedTuple):
     """Parameters of perception, decision and motion; times in s, lengths in m."""
 
+    # 60 m would hide a car at 15.6 m/s until 3.9 s before it arrives, and every longer gap would be
+    # accepted; HIKER has gaps of 5 s at that speed.
     sight_m: float = 100.0
     focus_rad: float = math.radians(30.0)
     periphery_rad: float = math.radians(110.0)
@@ -122,6 +125,13 @@ class ReactionSettings(NamedTuple):
     follows_share: float = 0.8  # of the members who go with the leader
     follows_after_s: float = 0.4  # median delay, with a deviation of its logarithm
     follows_sigma: float = 0.5
+    strangers_share: float = 0.25  # of people who follow somebody else's step onto the road
+    # Factor on pauses off the road. With passing vehicles, which draw looks, people who do not
+    # cross look for about as much of their time as in JAAD, 36 %.
+    calm_pause: float = 2.0
+    evades_s: float = 0.6  # length of an evasion
+    evades_mps: float = 2.5
+    stood_s: float = 0.5  # a driver who stands this long before somebody lets them go
 
 
 CAMPUS: Final = ReactionSettings(road_advantage_s=-2.5, crosswalk_advantage_s=-2.5)
@@ -176,16 +186,27 @@ class Reactions(NamedTuple):
     follow: IntArray  # ALONE, HOLDS or GOES
     goes_s: FloatArray  # time at which a member follows; inf: not yet known; -1: decides alone
     keeps_path: BoolArray  # the path itself leads around things that stand still
+    to_x: (
+        FloatArray  # point to walk to while the gap is judged for the way to the aim; NaN: the aim
+    )
+    to_y: FloatArray
+    stays: BoolArray  # stands or acts on the spot: looks around and remembers, decides nothing
+    near_side: FloatArray  # from where the traffic of the next lane comes: -1 left, 1 right
+    lane: IntArray  # lanes whose border the person has reached, since the kerb
+    looks_from: IntArray  # number of looks when the approach began
+    bias: FloatArray  # added to the evidence at the first step onto the road
     # Perception.
     looking: BoolArray
     until_s: FloatArray  # end of the present look or pause
     looks: IntArray
     looked: BoolArray  # at the road, since the approach began
+    looked_lane: IntArray  # last lane at whose border the person has looked
     gaze_rad: FloatArray  # relative to the body, positive to the right
     gaze_id: IntArray  # vehicle that is looked at, 0: none
     memory_id: IntArray  # (n, MEMORY); 0: empty
     memory: FloatArray  # (n, MEMORY, 10), as the rows of vehicles
     memory_s: FloatArray  # (n, MEMORY) time of the last sight
+    stood_s: FloatArray  # (n, MEMORY) for how long the vehicle has been seen to stand
     order: IntArray  # (n, MEMORY) FIRST or AFTER
     belief: FloatArray  # (n, MEMORY, 10) remembered vehicles as they are believed to be now
     error: FloatArray  # (n, MEMORY, 2) factors on speed and distance, from the last look
@@ -199,23 +220,30 @@ class Reactions(NamedTuple):
     hesitates: BoolArray  # walks slowly because the gap is doubtful
     drift: FloatArray  # present fluctuation of the speed
     free: FloatArray  # free speed now
+    was_on_road: BoolArray
+    stepped_tick: IntArray  # of the last step onto the road
+    joins_s: FloatArray  # time from which the person follows a stranger; inf: nobody
     # Velocity.
     wanted: FloatArray  # speed that the decision asks for
     share: FloatArray  # of the wanted speed, as chosen to avoid others
     turn: FloatArray  # from the direction of the path, as chosen to avoid others
     speed: FloatArray
     course: FloatArray
+    evades_until_s: FloatArray  # end of the present evasion
+    evades_course: FloatArray
 
 
 def make_reactions(count: int) -> Reactions:
     """Return rows for ``count`` inactive people."""
     whole = {"where", "looks", "gaze_id", "memory_id", "order", "decision", "gap_id"}
-    whole |= {"follow", "leader", "error_of"}
+    whole |= {"follow", "leader", "error_of", "lane", "looks_from", "looked_lane", "stepped_tick"}
     flags = {"painted", "may_go", "active", "looking", "looked", "keeps_path", "hesitates"}
+    flags |= {"stays", "was_on_road"}
     wide = {
         "memory_id": (MEMORY,),
         "memory": (MEMORY, 10),
         "memory_s": (MEMORY,),
+        "stood_s": (MEMORY,),
         "order": (MEMORY,),
         "belief": (MEMORY, 10),
         "error": (MEMORY, 2),
@@ -234,7 +262,13 @@ def make_reactions(count: int) -> Reactions:
     rows["may_go"] |= True
     rows["keeps_path"] |= True
     rows["haste"] += 1.0
+    rows["to_x"] += np.nan
+    rows["to_y"] += np.nan
     rows["share"] += 1.0
+    rows["near_side"] -= 1.0  # traffic keeps to the right
+    rows["stepped_tick"] -= NEVER
+    rows["joins_s"] += np.inf
+    rows["evades_until_s"] -= np.inf
     return Reactions(**rows)
 
 
@@ -272,7 +306,7 @@ def draw_traits(
         normal = random.standard_normal(5)
         child = bool(children[k])
         age = CHILD if child else SENIOR if age_draw < senior else ADULT
-        factor = {ADULT: 1.0, CHILD: _CHILD_SPEED, SENIOR: _SENIOR_SPEED}[age]
+        factor = {ADULT: 1.0, CHILD: _CHILD_SPEED, SENIOR: SENIOR_SPEED}[age]
         rows["age"][k] = age
         kinds = (OBLIVIOUS, PHONE, GLANCING, ATTENTIVE)
         rows["attention"][k] = kinds[int(np.searchsorted(edges, attention_draw, side="right"))]

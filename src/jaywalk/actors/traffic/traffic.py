@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from jaywalk.actors._surroundings import Surroundings
 from jaywalk.actors.lane_network import LaneNetwork, build_network
+from jaywalk.actors.traffic._junctions import arbitrate, outside_holds
 from jaywalk.actors.traffic._kernels import (
-    arbitrate,
     drive,
     locate,
     look_ahead,
     mark_crosswalks,
-    outside_holds,
 )
 from jaywalk.actors.traffic._placing import (
     Circle,

@@ -258,7 +258,7 @@ def _active_scenarios(briefing: Briefing) -> list[Any]:
                 False,
             ],
         )
-        for item in briefing.told
+        for item in briefing.announcements
         if item.first_actor in actors
     ]
 

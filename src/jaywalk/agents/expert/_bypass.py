@@ -1,8 +1,7 @@
 """Bypass of obstacles: in the ego's lane, in the next lane, or in the opposite lane.
 
 A bypass is an additional offset of the line. The driver starts it only when it is clear, and keeps
-checking while on it. Where there is no room, the driver waits. This module also measures the road
-beside a lane and the direction in which it is driven.
+checking while on it. Where there is no room, the driver waits.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import carla
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,62 +17,15 @@ from jaywalk.agents.driving._frame import project
 from jaywalk.agents.driving._lanes import Lanes
 from jaywalk.agents.driving.perception import PERSON, VEHICLE, EgoVehicle, Observation
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine
+from jaywalk.agents.expert._bypass_room import Room, StandingObstacle, room_beside
 from jaywalk.agents.expert._passages import upstream_m
 from jaywalk.core.arrays import FloatArray
-from jaywalk.geometry.pose import yaw_rad
-
-_EVERY_M: Final = 4.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """Room on one side of the lane's centre over a stretch."""
-
-    own_m: float  # to the lane's own edge
-    all_m: float  # to the far edge of the neighbouring lane
-    same_way: bool  # the neighbouring lane has the same direction
-    traffic: bool  # the neighbouring lane carries traffic
-
-
-def room_beside(carla_map: Any, line: RouteLine, first: int, last: int, right: bool) -> Room:
-    """Return the least room on one side between two samples of a line."""
-    own, whole, same, traffic = np.inf, np.inf, True, False
-    step = int(_EVERY_M / STEP_M)
-    for k in range(max(first, 0), min(last + step, len(line)), step):
-        x, y, z = (float(value) for value in line.base_m[k])
-        waypoint = carla_map.get_waypoint(carla.Location(x, y, z))
-        half = 0.5 * float(waypoint.lane_width)
-        own = min(own, half)
-        # The map's left and right depend on the lane's direction, which may oppose the line's.
-        against = np.cos(yaw_rad(waypoint.transform) - line.base_yaw_rad[k]) < 0.0
-        beside = waypoint.get_right_lane() if right != against else waypoint.get_left_lane()
-        if beside is None or not _drivable(beside):
-            whole = min(whole, half)
-            continue
-        whole = min(whole, half + float(beside.lane_width))
-        if beside.lane_type in (carla.LaneType.Driving, carla.LaneType.Bidirectional):
-            traffic = True
-            same &= waypoint.lane_id * beside.lane_id > 0
-    return Room(own_m=float(own), all_m=float(whole), same_way=bool(same), traffic=traffic)
-
-
-def _drivable(waypoint: Any) -> bool:
-    kinds = carla.LaneType
-    return waypoint.lane_type in (
-        kinds.Driving,
-        kinds.Bidirectional,
-        kinds.Parking,
-        kinds.Shoulder,
-        kinds.Biking,
-    )
-
 
 _SIDE_M: Final = 0.45
 _CLOSE_SIDE_M: Final = 0.32  # after a wait, if the ego can then stay in its lane
 _PATIENCE_TICKS: Final = 160
 _PERSON_SIDE_M: Final = 0.9
 _OVER_EDGE_M: Final = 0.25  # this far over the marking still counts as in the lane
-_CLUSTER_M: Final = 14.0
 _LOOK_M: Final = 45.0
 _PER_OFFSET: Final = 3.2  # metres of transition per metre of offset
 _TRANSITION_M: Final = (5.0, 28.0)
@@ -103,57 +54,6 @@ _ROOM_TO_RETURN_M: Final = 1.0
 _STUCK_TICKS: Final = 60
 _DECIDE_S: Final = {"own": 6.0, "close": 6.0, "same": 3.5, "edge": 2.5, "opposite": 1.6}
 _DECIDE_M: Final = 4.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacle:
-    """Group of standing actors that the ego goes round on one side."""
-
-    from_m: float
-    to_m: float
-    edge_m: float  # its extent to that side of the lane's centre, room included
-    ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandingObstacle:
-    """Standing actors in coordinates of the line, one row each."""
-
-    from_m: FloatArray
-    to_m: FloatArray
-    left_m: FloatArray  # edges, right of the lane's centre; negative to the left
-    right_m: FloatArray
-    side_m: FloatArray  # room to leave
-    blocks: NDArray[np.bool_]
-    actor_id: NDArray[np.int64]
-
-    def grown(self, right: bool, width_m: float) -> Obstacle:
-        """Return the first blocking actor together with all actors that its bypass would meet.
-
-        Actors that stand in the lane just beyond it are included, waiting or not: the ego cannot
-        return before them.
-        """
-        near = self.right_m + self.side_m if right else -self.left_m + self.side_m
-        far = self.left_m - self.side_m if right else -self.right_m - self.side_m
-        in_lane = (self.left_m - self.side_m < 0.5 * width_m) & (
-            self.right_m + self.side_m > -0.5 * width_m
-        )
-        blocks = np.flatnonzero(self.blocks)
-        members = {int(blocks[np.argmin(self.from_m[blocks])])}
-        while True:
-            rows = list(members)
-            begin, end = float(self.from_m[rows].min()), float(self.to_m[rows].max())
-            edge = float(near[rows].max())
-            along = (self.from_m < end + _CLUSTER_M) & (self.to_m > begin - _CLUSTER_M)
-            close = (self.from_m < end + 6.0) & (self.to_m > begin - 6.0)
-            meets = (far < edge + width_m) & (near > edge)
-            behind = in_lane & (self.from_m >= begin)
-            joined = np.flatnonzero((along & (self.blocks | behind)) | (close & meets))
-            if members.issuperset(joined.tolist()):
-                break
-            members.update(joined.tolist())
-        ids = tuple(sorted(int(self.actor_id[k]) for k in members))
-        return Obstacle(from_m=begin, to_m=end, edge_m=edge, ids=ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ import numpy as np
 from jaywalk.agents.driving._frame import project
 from jaywalk.agents.driving.perception import VEHICLE, EgoVehicle, Observation, Perception
 from jaywalk.agents.driving.route_line import STEP_M, RouteLine, change_length, lay_change
-from jaywalk.agents.expert._bypass import ASIDE, Bypass, BypassPath, Room, room_beside, transition_m
+from jaywalk.agents.expert._bypass import ASIDE, Bypass, BypassPath, transition_m
+from jaywalk.agents.expert._bypass_room import Room, room_beside
 from jaywalk.agents.expert._rollouts import MILD_MPS2
 from jaywalk.geometry.pose import yaw_rad
 

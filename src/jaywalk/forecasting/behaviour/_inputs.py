@@ -3,6 +3,10 @@
 Tags such as behaviour, lanes and age exist only for selected people, among them all who cross. The
 presence of a tag would reveal the answer, so tags are not inputs. Frames before the first and after
 the last observed frame are not used.
+
+Looks are an exception that must be asked for (``CUES``), and only samples with look tags can have
+them. Without the approach a sample shows the last box only, with a width that follows from its
+height, so that neither motion nor stride is visible.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import Float32Array, IntArray
-from jaywalk.core.errors import PrerequisiteError
+from jaywalk.core.errors import PrerequisiteError, UsageError
 from jaywalk.datasets.behaviour_tables import LIGHT_GREEN, LIGHT_RED, LIGHT_YELLOW, BehaviourData
 from jaywalk.forecasting.behaviour.tasks import OBSERVED_FRAMES
 
@@ -28,6 +32,12 @@ EGO_KINDS: Final = ("action", "speed")
 ROAD_TYPES: Final = ("street", "parking_lot", "garage")
 LIGHTS: Final = (LIGHT_RED, LIGHT_YELLOW, LIGHT_GREEN)
 SPEED_SCALE_KMH: Final = 50.0
+APPROACH: Final = "approach"
+CUES: Final = {"place": (False, False), APPROACH: (True, False), "gaze": (False, True)} | {
+    "both": (True, True)
+}
+"""Names of cues, and whether they include the motion of the person and looks at the car."""
+_STILL_ASPECT: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +52,7 @@ class Inputs:
         place: Type of road, one-hot, ``(n, 3)``.
         neighbours: The nearest other people in the last frame, ``(n, 8, 6)``: centre relative to
             the person, log of relative height, motion per frame, 1 (0: no person).
+        looking: 1 where the person looks at the car, ``(n, 15)``; None if the cues lack it.
     """
 
     boxes: Float32Array
@@ -50,13 +61,15 @@ class Inputs:
     occlusion: Float32Array
     place: Float32Array
     neighbours: Float32Array
+    looking: Float32Array | None = None
 
     def __len__(self) -> int:
         return len(self.boxes)
 
     def rows(self, index: NDArray[np.generic]) -> Self:
         """Return the selected samples."""
-        return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return type(self)(**{n: v[index] for n, v in values.items() if v is not None})
 
     def mirrored(self) -> Self:
         """Return the inputs with left and right exchanged."""
@@ -65,7 +78,7 @@ class Inputs:
         boxes[..., 2] = WIDTH_PX - self.boxes[..., 0]
         neighbours = self.neighbours.copy()
         neighbours[..., [0, 3]] *= -1.0
-        rest = {n: getattr(self, n) for n in ("ego", "scene", "occlusion", "place")}
+        rest = {n: getattr(self, n) for n in ("ego", "scene", "occlusion", "place", "looking")}
         return type(self)(boxes=boxes, neighbours=neighbours, **rest)
 
     @property
@@ -76,18 +89,48 @@ class Inputs:
 
 def join_inputs(parts: list[Inputs]) -> Inputs:
     """Concatenate the samples of several sets."""
-    names = [f.name for f in fields(Inputs)]
-    return Inputs(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+    lists = {f.name: [getattr(part, f.name) for part in parts] for f in fields(Inputs)}
+    known = {name: values for name, values in lists.items() if values[0] is not None}
+    return Inputs(**{name: np.concatenate(values) for name, values in known.items()})
 
 
-def read_inputs(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> Inputs:
+def check_cues(cues: str) -> None:
+    """Raise if there are no cues of that name."""
+    if cues not in CUES:
+        raise UsageError(f"--cues is '{cues}'; expected one of {', '.join(CUES)}.")
+
+
+def has_looks(cues: str) -> bool:
+    """Return whether cues include looks at the car."""
+    check_cues(cues)
+    return CUES[cues][1]
+
+
+def tagged_samples(data: BehaviourData, samples: pl.DataFrame) -> pl.DataFrame:
+    """Return the samples that have a look tag in every observed frame.
+
+    Only tagged people have them, in JAAD and PIE all who cross among them. Scores with and without
+    looks are comparable on these samples only.
+    """
+    if samples.is_empty():
+        return samples
+    known = np.isfinite(_looking(data, _box_rows(data, samples)))
+    return samples.filter(np.asarray(known.all(axis=1)))
+
+
+def read_inputs(
+    data: BehaviourData, samples: pl.DataFrame, ego_kind: str, cues: str = APPROACH
+) -> Inputs:
     """Read the inputs of models for samples.
 
     Args:
         data: The dataset, read with its boxes, scene and ego.
         samples: Samples of any task.
         ego_kind: ``action`` (JAAD's words) or ``speed``; must match the training of the model.
+        cues: One of ``CUES``; must match, too.
     """
+    check_cues(cues)
+    moves, looks = CUES[cues]
     rows = _box_rows(data, samples)
     scale = _scale(data, samples)
     corners = data.boxes.select("xtl_px", "ytl_px", "xbr_px", "ybr_px").to_numpy()
@@ -95,14 +138,44 @@ def read_inputs(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> In
     videos = samples["video"].to_list()
     occlusion = data.boxes["occlusion"].fill_null(0).to_numpy()[rows]
     boxes = corners[rows] * scale[:, None, None]
+    neighbours = _neighbours(data, samples, boxes, scale)
+    if not moves:
+        neighbours[..., 3:5] = 0.0
+        boxes = _still(boxes)
     return Inputs(
         boxes=boxes.astype(np.float32),
         ego=_ego(data, videos, frames, ego_kind),
         scene=_scene(data, videos, frames),
         occlusion=(occlusion / 2.0).astype(np.float32),
         place=_place(data, videos),
-        neighbours=_neighbours(data, samples, boxes, scale),
+        neighbours=neighbours,
+        looking=_known_looks(data, rows) if looks else None,
     )
+
+
+def _looking(data: BehaviourData, rows: IntArray) -> Float32Array:
+    tags = data.boxes["looking"].cast(pl.Float32).fill_null(np.nan).to_numpy()
+    return np.asarray(tags[rows])
+
+
+def _known_looks(data: BehaviourData, rows: IntArray) -> Float32Array:
+    looking = _looking(data, rows)
+    untagged = int((~np.isfinite(looking)).any(axis=1).sum())
+    if untagged:
+        raise PrerequisiteError(
+            f"{untagged} of {len(rows)} samples of these {data.dataset.upper()} data have no look "
+            "tags, which the cues gaze and both need. Leave them out with --tagged; exports of "
+            "scripted people have no looks at all."
+        )
+    return looking
+
+
+def _still(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the last box of each sample in all frames, as wide as the height says."""
+    left, top, right, bottom = np.moveaxis(boxes[:, -1:], -1, 0)
+    middle, half = (left + right) / 2.0, 0.5 * _STILL_ASPECT * (bottom - top)
+    last = np.stack([middle - half, top, middle + half, bottom], axis=-1)
+    return np.repeat(last, boxes.shape[1], axis=1)
 
 
 def default_ego_kind(data: BehaviourData) -> str:

@@ -13,7 +13,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour._inputs import WIDTH_PX, Inputs, join_inputs, read_inputs
+from jaywalk.forecasting.behaviour._inputs import (
+    APPROACH,
+    WIDTH_PX,
+    Inputs,
+    join_inputs,
+    read_inputs,
+)
 from jaywalk.forecasting.behaviour.tasks import (
     LONGEST_FRAMES,
     N_REGIONS,
@@ -145,10 +151,12 @@ class Examples:
         )
 
 
-def read_examples(data: BehaviourData, samples: pl.DataFrame, ego_kind: str) -> Examples:
+def read_examples(
+    data: BehaviourData, samples: pl.DataFrame, ego_kind: str, cues: str = APPROACH
+) -> Examples:
     """Read inputs and targets of samples."""
     return Examples(
-        inputs=read_inputs(data, samples, ego_kind), targets=read_targets(data, samples)
+        inputs=read_inputs(data, samples, ego_kind, cues), targets=read_targets(data, samples)
     )
 
 
@@ -163,7 +171,8 @@ def read_targets(data: BehaviourData, samples: pl.DataFrame) -> Targets:
     future = np.full((n, N_FUTURE, 4), np.nan, np.float32)
     columns = ("pedestrian_id", "video", "start_index")
     for i, (person, video, start) in enumerate(samples.select(columns).iter_rows()):
-        boxes = tracks[person].corners_px
+        track = tracks[person]
+        boxes = track.corners_px
         scale = WIDTH_PX / widths[video]
         last = min(start + OBSERVED_FRAMES, len(boxes)) - 1
         horizon = min(start + OBSERVED_FRAMES + RISK_HORIZON_FRAMES, len(boxes)) - 1
@@ -175,7 +184,7 @@ def read_targets(data: BehaviourData, samples: pl.DataFrame) -> Targets:
         future[i, : len(ahead)] = (_shape(boxes[ahead]) - _shape(boxes[last])) * scale
         chance = chances.get(person)
         if chance is not None:
-            intention[i] = min(int(chance * 3), 2)
+            intention[i] = min(int(track.intention_at(last, chance) * 3), 2)
     return Targets(
         action=samples["action_label"].to_numpy().astype(np.int64),
         risk=risk,

@@ -20,7 +20,15 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError, PrerequisiteError, UsageError
 from jaywalk.core.files import load_arrays, read_text
 from jaywalk.datasets.behaviour_tables import BehaviourData
-from jaywalk.forecasting.behaviour._inputs import EGO_KINDS, default_ego_kind, read_inputs
+from jaywalk.forecasting.behaviour._inputs import (
+    APPROACH,
+    EGO_KINDS,
+    check_cues,
+    default_ego_kind,
+    has_looks,
+    read_inputs,
+    tagged_samples,
+)
 from jaywalk.forecasting.behaviour._targets import Examples, read_examples
 from jaywalk.forecasting.behaviour.models._base import Arrays, BehaviourModel, Fitting, Report
 from jaywalk.forecasting.behaviour.models.registry import make_model
@@ -48,6 +56,8 @@ class TrainingPlan:
         settings: Values of the model's config that differ from the defaults.
         seeds: Seeds; one fit each.
         stride: Frames between training windows; 10 by default, as in the benchmark.
+        cues: ``place``, ``approach`` (the usual inputs), ``gaze`` or ``both``.
+        tagged: Use only samples with look tags; cues with looks need it.
     """
 
     model: str
@@ -55,8 +65,11 @@ class TrainingPlan:
     settings: Mapping[str, Any]
     seeds: tuple[int, ...] = (0, 1, 2)
     stride: int = STRIDE_FRAMES
+    cues: str = APPROACH
+    tagged: bool = False
 
     def __post_init__(self) -> None:
+        check_cues(self.cues)
         if self.task not in TASKS_OF:
             raise UsageError(
                 f"There is no task '{self.task}' to train; expected {', '.join(TASKS_OF)}."
@@ -80,7 +93,7 @@ class TrainedModel:
         """Return the mean of the seeds' probabilities for samples of any dataset."""
         if task not in TASKS_OF[self.about["task"]]:
             raise UsageError(f"The model has learnt {self.about['task']}, not {task}.")
-        inputs = read_inputs(data, samples, self.about["ego"])
+        inputs = read_inputs(data, samples, self.about["ego"], self.about.get("cues", APPROACH))
         return _mean_prediction(self.model, self.seeds, inputs, task)
 
 
@@ -88,15 +101,17 @@ def train_model(
     data: BehaviourData, plan: TrainingPlan, folder: Path, report: Report = lambda row: None
 ) -> dict[str, Any]:
     """Train, or continue the training in the folder; return the content of ``model.json``."""
-    model = make_model(plan.model, plan.settings)
+    model = _model_of(plan)
     first = find_task(plan.tasks[0], data.dataset)
     ego = default_ego_kind(data)
     parts = {
-        split: draw_samples(data, first, split, plan.stride if split == "train" else STRIDE_FRAMES)
+        split: _samples(
+            data, first, split, plan.stride if split == "train" else STRIDE_FRAMES, plan
+        )
         for split in ("train", "val")
     }
     _require_samples(parts)
-    training, validation = (read_examples(data, parts[s], ego) for s in ("train", "val"))
+    training, validation = (read_examples(data, parts[s], ego, plan.cues) for s in ("train", "val"))
     seeds = plan.seeds[:1] if model.is_fixed else plan.seeds
     about: dict[str, Any] = {
         "format": FORMAT,
@@ -110,12 +125,28 @@ def train_model(
         "training_samples": len(training),
         "training_digest": samples_digest(parts["train"]),
     }
+    if plan.cues != APPROACH or plan.tagged:
+        about |= {"cues": plan.cues, "tagged": plan.tagged}
     _claim(folder, about)
     arrays = _fit_seeds(model, training, validation, plan, seeds, folder, report)
     trained = TrainedModel(about=about, model=model, seeds=arrays)
-    about["validation"] = _write_predictions(trained, data, parts["val"], folder)
+    about["validation"] = _write_predictions(trained, data, parts["val"], folder, plan)
     _write_json(folder / "model.json", about)
     return about
+
+
+def _model_of(plan: TrainingPlan) -> BehaviourModel:
+    model = make_model(plan.model, plan.settings)
+    if has_looks(plan.cues) and hasattr(model.config, "looks"):
+        return make_model(plan.model, {**plan.settings, "looks": True})
+    return model
+
+
+def _samples(
+    data: BehaviourData, task: Task, split: str, stride: int, plan: TrainingPlan
+) -> pl.DataFrame:
+    drawn = draw_samples(data, task, split, stride)
+    return tagged_samples(data, drawn) if plan.tagged else drawn
 
 
 def open_model(folder: Path) -> TrainedModel:
@@ -176,14 +207,20 @@ def _fit_seeds(
 
 
 def _write_predictions(
-    trained: TrainedModel, data: BehaviourData, validation: pl.DataFrame, folder: Path
+    trained: TrainedModel,
+    data: BehaviourData,
+    validation: pl.DataFrame,
+    folder: Path,
+    plan: TrainingPlan,
 ) -> dict[str, Any]:
     """Write predictions of validation and test; return the scores of validation by task."""
     scores = {}
     about = trained.about
     first = find_task(TASKS_OF[about["task"]][0], data.dataset)
     for split in ("val", "test"):
-        samples = validation if split == "val" else draw_samples(data, first, split)
+        samples = (
+            validation if split == "val" else _samples(data, first, split, STRIDE_FRAMES, plan)
+        )
         for name in TASKS_OF[about["task"]]:
             task = find_task(name, data.dataset)
             predictions = trained.predict(data, samples, name)

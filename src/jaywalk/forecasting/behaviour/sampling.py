@@ -269,8 +269,9 @@ def _intention_rows(people: pl.DataFrame, tracks: dict[str, Track]) -> Iterator[
             continue
         track = tracks.get(person) or _assumed_track(first, critical)
         begin, end = _index_of(track, first), _index_of(track, critical)
-        label = min(int(probability * 3), 2)
         for start in intention_starts(begin, end):
+            last = min(start + OBSERVED_FRAMES, len(track.frames)) - 1
+            label = min(int(track.intention_at(last, probability) * 3), 2)
             yield _window(track, start, start) | {
                 "sample_id": f"{person}@{track.frames[start]}",
                 "pedestrian_id": person,

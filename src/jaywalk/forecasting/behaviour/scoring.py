@@ -291,7 +291,11 @@ _SHARED: Final = frozenset({"task", "dataset", "task_id", "interval"})
 
 
 def line_up(
-    task: Task, drawn: pl.DataFrame, predictions: Path, exclude_samples: Path | None
+    task: Task,
+    drawn: pl.DataFrame,
+    predictions: Path,
+    exclude_samples: Path | None,
+    left_out: frozenset[str] = frozenset(),
 ) -> tuple[pl.DataFrame, NDArray[np.float64]]:
     """Return the samples to score and their predictions.
 
@@ -300,13 +304,14 @@ def line_up(
         drawn: Samples of the split.
         predictions: CSV file of predictions.
         exclude_samples: File of sample ids to leave out.
+        left_out: More of them.
 
     Returns:
         Samples and confidences, row by row.
     """
-    excluded: frozenset[str] = frozenset()
+    excluded = left_out
     if exclude_samples is not None:
-        excluded = read_exclusions(exclude_samples, drawn)
+        excluded |= read_exclusions(exclude_samples, drawn)
     kept, confidence = read_predictions(predictions, task, drawn, excluded)
     if not task.strict:
         return kept, confidence

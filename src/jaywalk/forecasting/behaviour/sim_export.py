@@ -1,7 +1,8 @@
 """Data of the three tasks from records of Jaywalk's runs: people as a camera on the ego sees them.
 
-Intention is the task that the scenario gave to each person, known without an estimate. A person who
-is to cross and stands idle counts as intending to cross, even if nothing of it is visible.
+Intention of scripted people is the task that the scenario gave to each person. A person who is to
+cross and stands idle counts as intending to cross, even if nothing of it is visible. Intentions,
+looks and reactions of people who react come from their decisions.
 
 The surroundings of the ego are road, crosswalks, signs, its traffic light and the weather.
 """
@@ -35,6 +36,7 @@ from jaywalk.datasets.behaviour_tables import (
     frame_of,
 )
 from jaywalk.datasets.semantic_map import CLASSES, SemanticMap
+from jaywalk.forecasting.behaviour._sim_tags import PersonTags, reaction_tags, tag_columns
 from jaywalk.forecasting.behaviour.sim_frames import (
     DashCamera,
     DashView,
@@ -248,7 +250,7 @@ def _add_episode(
 def _add_people(
     rows: Rows, record: Record, video: str, frames: EgoFrames, view: DashView, place: SceneContext
 ) -> None:
-    ages = _ages(record)
+    ages, tags = _ages(record), reaction_tags(record, frames)
     people, others = {}, []
     for actor, body in frames.actors.items():
         if actor == record.episode.ego_actor:
@@ -267,7 +269,8 @@ def _add_people(
                 share = covered_share(boxes, depth, other_boxes, other_depth)
                 covered = np.maximum(covered, share)
         plane_m = frames.motions[actor].place_m[:, :2]
-        crossing = crossing_frames(place.on_road(plane_m), plane_m)
+        own = tags.get(actor)
+        crossing = crossing_frames(place.on_road(plane_m), plane_m) if own is None else own.crossing
         for number, part in enumerate(_stretches(np.isfinite(depth))):
             _add_person(
                 rows,
@@ -282,6 +285,7 @@ def _add_people(
                 covered[part],
                 crossing[part],
                 np.linalg.norm(frames.motions[actor].velocity_mps[part, :2], axis=-1),
+                own,
             )
 
 
@@ -293,12 +297,21 @@ def _add_person(
     covered: FloatArray,
     crossing: NDArray[np.bool_],
     speed_mps: FloatArray,
+    tags: PersonTags | None,
 ) -> None:
-    """Add the rows of one person while in view."""
+    """Add the rows of one person while in view; scripted people have no tags of reactions."""
     entry = int(crossing.argmax()) if crossing.any() else None
     event = entry if entry is not None else max(len(boxes) - 3, 0)
     intended = who["intended"]
     first = part.start
+    critical, decided, intention = event, None, INTENTIONS.get(intended)
+    columns: list[dict[str, Any]] = [{}] * len(boxes)
+    if tags is not None:
+        before = np.flatnonzero(tags.commits[first : first + event + 1])
+        decided = int(before[-1]) if len(before) and entry is not None else None
+        critical = event if decided is None else decided
+        intention = float(tags.intention[first + critical])
+        columns = tag_columns(tags, part)
     rows["pedestrians"].append(
         {
             "video": who["video"],
@@ -306,10 +319,12 @@ def _add_person(
             "kind": "behaviour" if intended in INTENTIONS else "bystander",
             "crossing": int(entry is not None),
             "crossing_point": None if entry is None else first + entry,
-            "critical_point": first + event,
-            "exp_start_point": first + max(0, event - LONGEST_FRAMES),
-            "intention_prob": INTENTIONS.get(intended),
+            "critical_point": first + critical,
+            "exp_start_point": first + max(0, critical - LONGEST_FRAMES),
+            "decision_point": None if decided is None else first + decided,
+            "intention_prob": intention,
             "age": who["age"],
+            "group_size": None if tags is None else tags.group_size,
             "n_boxes": len(boxes),
             "n_gaps": 0,
             "missing_crossing_point": False,
@@ -329,6 +344,7 @@ def _add_person(
             "walking": int(speed_mps[k] > _WALKING_MPS),
             "cross": int(crossing[k]),
         }
+        | columns[k]
         for k, box in enumerate(boxes.tolist())
     ]
 

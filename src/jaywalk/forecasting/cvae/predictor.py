@@ -65,8 +65,8 @@ class Cvae:
         """Return the distribution at the horizons."""
         if len(windows.horizon_steps) != self.config.horizons:
             raise UsageError(
-                f"'{self.file}' foretells {self.config.horizons} horizons, asked for "
-                f"{len(windows.horizon_steps)}"
+                f"'{self.file}' predicts {self.config.horizons} horizons, but "
+                f"{len(windows.horizon_steps)} were requested"
             )
         if abs(windows.step_s - STEP_S) > 1e-6 or windows.history_m.shape[1] != STEPS + 1:
             raise UsageError(

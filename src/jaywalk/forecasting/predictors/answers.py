@@ -11,7 +11,7 @@ from jaywalk.core.errors import UsageError
 from jaywalk.forecasting.predictors.network import PeopleSeen
 
 _KEYS: Final = ("mean_m", "weight", "covariance_m2")
-_FASTEST_MPS: Final = 25.0  # nobody on foot; farther means another frame or unit
+_FASTEST_MPS: Final = 25.0  # faster than anyone on foot: another frame or unit
 
 
 class FrameError(UsageError):
@@ -27,7 +27,7 @@ def checked_answer(
         UsageError: The answer breaks the contract; the message names the value and the fix.
     """
     if raw is None:
-        raise _broken(name, "it returned None", "expected an array; is 'return' missing?")
+        raise _broken(name, "it returned None", "expected an array: 'return' may be missing")
     answer = dict(raw) if isinstance(raw, dict) else {"mean_m": raw}
     unknown = sorted(set(answer) - set(_KEYS))
     if unknown or "mean_m" not in answer:
@@ -107,7 +107,7 @@ def _numbers(value: Any, key: str, name: str) -> FloatArray:
 
 
 def _check_places(mean_m: FloatArray, people: PeopleSeen, name: str) -> None:
-    """Refuse positions that nobody on foot could reach, which are of another frame or unit."""
+    """Refuse positions out of reach on foot, which are of another frame or unit."""
     now = people.history_m[:, None, None, -1]
     away = np.linalg.norm(mean_m - now, axis=-1)
     reach = _FASTEST_MPS * people.horizons_s + 5.0

@@ -158,7 +158,7 @@ def onnx_session(file: Path) -> Any:
     """Open an ONNX file on one CPU thread.
 
     Raises:
-        PrerequisiteError: There is no such file.
+        PrerequisiteError: The file does not exist.
         DataError: It is no ONNX model.
     """
     import onnxruntime  # slow to load, and only networks need it

@@ -169,7 +169,7 @@ def plugged(name: str) -> Any:
     """Return the predictor of a Python file, a ``module:function`` or an ONNX file.
 
     Raises:
-        UsageError: There is no such file or function, or it cannot be imported or used.
+        UsageError: The file or function does not exist, or it cannot be imported or used.
     """
     if name.endswith(".onnx"):
         return _from_onnx(name)
@@ -184,7 +184,7 @@ def plugged(name: str) -> Any:
     if all(callable(getattr(made, method, None)) for method in _METHODS):
         return made
     if not callable(made):
-        raise UsageError(f"--predictor is '{name}', and that is no function: {made!r}.")
+        raise UsageError(f"--predictor is '{name}', but that is not a function: {made!r}.")
     return Plugged(name=name, answer=made)
 
 
@@ -192,7 +192,7 @@ def check_there(name: str) -> None:
     """Refuse a file that is missing, without importing anything."""
     file = name.partition("=")[2] or (name if name.endswith((".py", ".onnx")) else "")
     if file and not Path(file).is_file():
-        raise UsageError(f"--predictor is '{name}', and there is no file '{file}'.")
+        raise UsageError(f"--predictor is '{name}', but the file '{file}' does not exist.")
 
 
 def predictor_digest(name: str) -> str:
@@ -217,7 +217,7 @@ def predictor_label(name: str) -> str:
 
 def _from_file(path: Path) -> Any:
     if not path.is_file():
-        raise UsageError(f"--predictor is '{path}', and there is no such file.")
+        raise UsageError(f"--predictor is '{path}', but that file does not exist.")
     try:
         module = import_file(path)
     except (Exception, SystemExit) as problem:

@@ -46,7 +46,7 @@ def centrality_weights(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Instances:
+class InstanceDecisions:
     """A model's decisions and confidence for each pedestrian.
 
     Attributes:
@@ -92,7 +92,7 @@ def number_in_order(names: NDArray[np.str_]) -> tuple[IntArray, int]:
 
 def group_instances(
     truth: IntArray, confidence: FloatArray, instance: IntArray, *, exact: bool = False
-) -> Instances:
+) -> InstanceDecisions:
     """Gather samples into pedestrians.
 
     Args:
@@ -113,7 +113,7 @@ def group_instances(
     same = np.logical_and.reduceat(decisions == np.repeat(first, counts), starts)
     agreed = same if exact else np.add.reduceat(decisions, starts) == first * counts
     max_delta, mean_delta = _deltas(values, starts, counts)
-    return Instances(
+    return InstanceDecisions(
         truth=first_label,
         mean_confidence=mean,
         soft=decide(mean),
@@ -135,7 +135,7 @@ def _deltas(
     values: FloatArray, starts: IntArray, counts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     change = np.abs(np.diff(values, axis=0, prepend=values[:1]))
-    change[starts] = 0.0  # the step from one pedestrian to the next is none
+    change[starts] = 0.0  # the step from one pedestrian to the next does not count
     largest = np.maximum.reduceat(change.max(1), starts)
     total = np.add.reduceat(change.mean(1), starts)
     return largest, total / np.maximum(counts - 1, 1)

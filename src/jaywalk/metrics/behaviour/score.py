@@ -11,7 +11,7 @@ import numpy as np
 
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.metrics.behaviour import ranking as confusion
-from jaywalk.metrics.behaviour.instances import Instances, decide, group_instances
+from jaywalk.metrics.behaviour.instances import InstanceDecisions, decide, group_instances
 from jaywalk.metrics.behaviour.ranking import RankedScores
 
 OUTCOMES = ("both_right", "intention_only", "action_only", "both_wrong")
@@ -84,7 +84,7 @@ class BehaviourScore:
     def __init__(self, samples: ScoredSamples) -> None:
         self.samples = samples
         self.n_instances = int(samples.instance.max()) + 1
-        self.instances: Instances = group_instances(
+        self.instances: InstanceDecisions = group_instances(
             samples.truth, samples.confidence, samples.instance, exact=samples.exact_unanimity
         )
         self.positive = 1 if samples.n_classes == 2 else None

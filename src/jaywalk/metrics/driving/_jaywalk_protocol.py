@@ -308,6 +308,7 @@ def _detail(episode: MetricInput) -> dict[str, Any]:
             "person": int(tracks.number[one.person]) if one.person >= 0 else None,
             "false": one.is_false,
             "person_came": one.person_came,
+            "changed_mind": one.changed_mind,
         }
         for one in episode.shared(braking_of).judged
     ]

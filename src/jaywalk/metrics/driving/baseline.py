@@ -253,7 +253,7 @@ def read_baseline(path: Path) -> Baseline:
     except (ValidationError, ValueError) as problem:
         said = " ".join(str(problem).split())[:200]
         raise DataError(
-            f"'{path}' is not a baseline: {said}. Restore it with 'git checkout', or make it anew "
+            f"'{path}' is not a baseline: {said}. Restore it with 'git checkout', or create it "
             "with 'jaywalk baseline new'."
         ) from problem
     if baseline.format != FORMAT:

@@ -85,7 +85,7 @@ class RunScore:
     suite: str
     expected: int
     episodes: tuple[EpisodeScore, ...]
-    missing: tuple[str, ...] = ()  # episode ids that were announced and are not there
+    missing: tuple[str, ...] = ()  # ids of episodes that the run lists but does not contain
     warnings: tuple[str, ...] = ()
     agent_version: str = ""  # e.g. expert-v1; several, with commas, of a run that mixes them
     code: str = ""  # digest of our sources that drove it; several, with commas

@@ -80,11 +80,11 @@ def things_of(record: Record) -> list[Thing]:
 
 
 def what_changed(base: Sequence[Thing], shift: Sequence[Thing]) -> str:
-    """Describe the missing and replaced things of a site in words; empty if there are none."""
+    """Describe the missing and replaced objects of a site; empty if there are none."""
     left = list(shift)
     replaced: Counter[tuple[str, str]] = Counter()
     missing: Counter[str] = Counter()
-    # Things that kept their model first: else a neighbour could be taken for a replacement.
+    # Objects with the same model first: otherwise a neighbour could pass as a replacement.
     for thing in [one for one in base if not _take_same(one, left)]:
         gaps_m = [_gap_m(thing, other) for other in left]
         if gaps_m and min(gaps_m) <= _SAME_PLACE_M:

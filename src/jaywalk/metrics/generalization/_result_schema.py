@@ -146,7 +146,7 @@ def _infraction_faults(lists: Any) -> Iterator[_Fault]:
         shown = _MISSING if lists is None else reprlib.repr(lists)
         yield _Fault(f"infractions: expected an object of {len(INFRACTIONS)} lists", shown)
         return
-    # Further lists are no evaluator's either, but can only cost the entry its successes.
+    # Evaluators write no further lists either, but they can only cost the entry its successes.
     for key in (*INFRACTIONS, *(key for key in lists if key not in INFRACTIONS)):
         messages = lists.get(key)
         if not isinstance(messages, list) or any(

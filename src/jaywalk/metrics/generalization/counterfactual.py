@@ -34,6 +34,7 @@ SIGHT_M: Final = 120.0  # no driver reacts to things farther away
 _BODIES: Final = ("vehicle", "walker", "prop")
 _POSE: Final = (c.X_M, c.Y_M, c.Z_M, c.PITCH_DEG, c.YAW_DEG, c.ROLL_DEG)
 _DOING: Final = (c.TICK, c.KIND, c.NAME, c.DETAIL)
+_NOT_SHARED: Final = -1  # an actor that only one record has
 _BACKGROUND: Final = ("background", "hero", "ambient", "habit")  # roles of no scenario's actors
 WEAK_TICKS: Final = 20  # a second: a pair that is compared for less shows its start only
 _AROUND: Final = "a background actor"
@@ -311,12 +312,20 @@ def _numbered(half: _Half, actors: list[int]) -> pl.DataFrame:
     """States of some actors, under their place in the list: their numbers differ in the records."""
     kept = half.states.filter(pl.col(c.ACTOR).is_in(actors))
     places = {number: place for place, number in enumerate(actors)}
-    new = kept[c.ACTOR].replace_strict(places, return_dtype=pl.Int64).alias(c.ACTOR)
-    return kept.with_columns(new)
+    named = [name for name in (c.GAZE_ACTOR, c.PERCEIVED_ACTOR) if name in kept.columns]
+    return kept.with_columns(
+        pl.col(c.ACTOR).replace_strict(places, return_dtype=pl.Int64),
+        *(
+            pl.when(pl.col(name).is_not_null()).then(
+                pl.col(name).replace_strict(places, default=_NOT_SHARED, return_dtype=pl.Int64)
+            )
+            for name in named
+        ),
+    )
 
 
 def _groups(half: _Half, actors: list[int]) -> dict[str, list[int]]:
-    """Places of some actors by what they are."""
+    """Places of some actors by their type."""
     groups: dict[str, list[int]] = {"the ego": [], _AROUND: [], _STAGED: []}
     for place, number in enumerate(actors):
         if number == half.ego:

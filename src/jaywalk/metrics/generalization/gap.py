@@ -25,7 +25,7 @@ _Statistic = Callable[[FloatArray], FloatArray]
 KEYS: Final[tuple[Literal["ds", "sr", "hm"], ...]] = ("ds", "sr", "hm")
 _BOUNDS: Final = (0.0, 100.0)  # of all three
 _OF_DIFFERENCE: Final = (-100.0, 100.0)
-OTHER: Final = "other"  # category of classes that are none of the benchmark's
+OTHER: Final = "other"  # category of classes that the benchmark does not have
 CATEGORY_OF: Final[Mapping[str, str]] = {
     name: category for category, names in CATEGORIES.items() for name in names
 }

@@ -16,6 +16,9 @@ GENERALIZATION_OFFSET: Final = 1000
 SPLITS: Final = ("base", "generalization")
 _ROUTE_NAME = re.compile(r"^(Base|Generalization)_(\w+)_(\d+)$")
 
+# The published split, which results files of other tools follow too. Metrics never import
+# scenarios, so `Shift` (category, pairs) of the scenario registry states the same facts;
+# tests/unit/scenarios/test_scenario_specs.py compares the two.
 CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "Visual-lon": (

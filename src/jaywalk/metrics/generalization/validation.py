@@ -90,9 +90,9 @@ def hash_problems(entry: Entry, records: Sequence[RouteRecord]) -> list[str]:
     try:
         table = json.loads(read_bytes(path, "a table of hashes"))
     except (DataError, ValueError, RecursionError):
-        return [f"{RECORDS_FILE}: missing or no JSON; {expected}"]
+        return [f"{RECORDS_FILE}: missing or not JSON; {expected}"]
     if not isinstance(table, dict):
-        return [f"{RECORDS_FILE}: no JSON object; {expected}"]
+        return [f"{RECORDS_FILE}: not a JSON object; {expected}"]
     split = published_split()
     names = [
         f"{split[record.number].name}-s{seed_number(record)}"
@@ -304,9 +304,9 @@ def _suspicions(
         flags[kind] = len({name for names in reasons.values() for name in names})
         words = kind.replace("_", "-")
         for reason, names in reasons.items():
-            # Of one record alone it can be said which the other one is.
-            told = partners[reason] if len(names) == 1 else reason
-            line = f"looks {words}: {listed(names)}: {told}"
+            # For a single record the message can name the other one.
+            explanation = partners[reason] if len(names) == 1 else reason
+            line = f"looks {words}: {listed(names)}: {explanation}"
             hard = reason in CONTRADICTIONS or reason.startswith(("the same route", _IDENTICAL))
             (problems if hard else suspicions).append(line)
     alike = _alike_seeds(records)

@@ -32,7 +32,7 @@ from jaywalk.motion.video.landmarks import (
 
 
 def mpjpe_m(found_m: FloatArray, true_m: FloatArray) -> float:
-    """Mean distance of joints (frames, joints, 3) once the pelvis (joint 0) is laid over the other.
+    """Mean distance of joints (frames, joints, 3) after the pelvises (joint 0) are aligned.
 
     Orientation and size count.
     """

@@ -52,7 +52,7 @@ class EncounterRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encounter:
+class EgoEncounter:
     """One meeting on crossing ways.
 
     Attributes:
@@ -72,11 +72,13 @@ class Encounter:
     y_m: float
 
 
-def find_encounters(tracks: EpisodeTracks, rules: EncounterRules | None = None) -> list[Encounter]:
+def find_encounters(
+    tracks: EpisodeTracks, rules: EncounterRules | None = None
+) -> list[EgoEncounter]:
     """Return encounters in which the ego crossed behind a body or cut it off, ordered by time."""
     rules = rules or EncounterRules()
     ego_way = directions(tracks, tracks.ego)
-    encounters: list[Encounter] = []
+    encounters: list[EgoEncounter] = []
     for other in tracks.others:
         if tracks.kind[other] == "prop" or not _comes_near(tracks, other):
             continue
@@ -140,10 +142,10 @@ class _Pair:
             )
         )
 
-    def _encounter(self, ego_first: bool, pet_s: float, tick_at: int) -> Encounter:
+    def _encounter(self, ego_first: bool, pet_s: float, tick_at: int) -> EgoEncounter:
         second = self._other if ego_first else self._tracks.ego
         x, y = self._tracks.pose[second, tick_at, [X, Y]]
-        return Encounter(
+        return EgoEncounter(
             other=self._other,
             ego_first=ego_first,
             pet_s=pet_s,
@@ -154,7 +156,7 @@ class _Pair:
 
     # -- the ego second ---------------------------------------------------------------------------
 
-    def ego_second(self) -> list[Encounter]:
+    def ego_second(self) -> list[EgoEncounter]:
         """Return encounters in which the other body crossed the ego's path before the ego."""
         tracks, rules = self._tracks, self._rules
         gap_s, at = self._later(self._other, tracks.ego)
@@ -177,7 +179,7 @@ class _Pair:
 
     # -- the ego first ----------------------------------------------------------------------------
 
-    def ego_first(self) -> list[Encounter]:
+    def ego_first(self) -> list[EgoEncounter]:
         """Return encounters in which the ego took ground that the approaching body then reached."""
         gap_s, at = self._later(self._tracks.ego, self._other)
         met = []

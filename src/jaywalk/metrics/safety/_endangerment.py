@@ -22,7 +22,7 @@ from jaywalk.geometry.encroachment import times_to_touch
 from jaywalk.metrics.driving.summary import EpisodeScore
 from jaywalk.metrics.pooling import SHARE, weighted_by
 from jaywalk.metrics.safety._collisions import hits_of
-from jaywalk.metrics.safety._encounters import Encounter, EncounterRules, find_encounters
+from jaywalk.metrics.safety._encounters import EgoEncounter, EncounterRules, find_encounters
 from jaywalk.metrics.safety._imposed_braking import (
     ImposedBraking,
     ImposedBrakingRules,
@@ -141,7 +141,7 @@ class Dangers:
     """Counted dangers, and all encounters for the figures."""
 
     counted: tuple[Endangerment, ...]
-    encounters: tuple[Encounter, ...]
+    encounters: tuple[EgoEncounter, ...]
 
     @property
     def min_pet_s(self) -> float:
@@ -173,7 +173,7 @@ def find_dangers(
     return Dangers(counted=tuple(_merge(spared, rules.merge_s)), encounters=tuple(encounters))
 
 
-def _from_encounter(tracks: EpisodeTracks, met: Encounter) -> Endangerment:
+def _from_encounter(tracks: EpisodeTracks, met: EgoEncounter) -> Endangerment:
     name, speed = tracks.name(met.other), tracks.speed_mps(tracks.ego)[met.tick_at]
     if met.ego_first:
         text = f"Cut in on {name}, which reached the same ground {met.pet_s:.2f} s later"

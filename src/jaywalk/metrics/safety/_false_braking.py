@@ -4,6 +4,11 @@ HABIT divides braking events without a crossing person by all braking events (``
 that stops at red lights look over-cautious. In Jaywalk's rate an event counts only if a person was
 the plausible cause and nothing else explains it. It is false if no person enters the corridor that
 the ego would have swept within the horizon.
+
+People who react may stay away because the ego brakes. ``fpbr_reactions`` does not call a braking
+needless if the person wanted to cross and decided otherwise within 2 s, with the ego as the vehicle
+whose gap they judge. This is read from recorded decisions: whether they would have decided the same
+before an ego that does not brake, a record cannot say.
 """
 
 from __future__ import annotations
@@ -18,12 +23,13 @@ import numpy as np
 
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.core.errors import UsageError
-from jaywalk.metrics.pooling import share_of
+from jaywalk.metrics.pooling import SHARE, Pooling, share_of
 from jaywalk.metrics.safety._braking import BrakingEvent, BrakingThresholds, find_braking
 from jaywalk.metrics.safety._explanations import ExplanationRules, Situation, explain, outline
 from jaywalk.metrics.safety._way import EgoPath
 from jaywalk.metrics.spec import MetricInput, MetricResult, count, metric
 from jaywalk.record import Record
+from jaywalk.record.reactions import ticks_that_end_wanting
 from jaywalk.record.tracks import HX, HY, ROUND, VX, VY, EpisodeTracks, load_tracks
 
 CUT_OFF, NO_PERSON = "record ends", "nobody near"
@@ -39,6 +45,7 @@ class FalseBrakingRules:
         margin_m: Added to each side of the ego's width.
         least_reach_m: The corridor is at least this long.
         beside_m: A person this near to the corridor is a plausible cause, also one that stands.
+        decides_s: A person who reacts decides within this time after the onset.
         braking: Thresholds of braking.
         other: Rules for other explanations of braking.
     """
@@ -47,6 +54,7 @@ class FalseBrakingRules:
     margin_m: float = 0.3
     least_reach_m: float = 8.0
     beside_m: float = 3.0
+    decides_s: float = 2.0
     braking: BrakingThresholds = field(default_factory=BrakingThresholds)
     other: ExplanationRules = field(default_factory=ExplanationRules)
 
@@ -61,6 +69,8 @@ class JudgedBraking:
         person: Index of the nearest plausible person, -1 if none.
         is_false: Whether the event counts and no person came.
         person_came: Whether a person entered the corridor within the horizon, for any cause.
+        changed_mind: Whether the person wanted to cross and decided otherwise because of the ego;
+            None if people do not react in the record.
     """
 
     event: BrakingEvent
@@ -68,6 +78,7 @@ class JudgedBraking:
     person: int
     is_false: bool
     person_came: bool
+    changed_mind: bool | None = None
 
     @property
     def counts(self) -> bool:
@@ -97,6 +108,14 @@ class FalseBraking:
         return self.false_events / self.events if self.events else math.nan
 
     @property
+    def rate_with_reactions(self) -> float:
+        """FPBR without braking that changed a decision; nan if people do not react."""
+        counted = [one for one in self.judged if one.counts]
+        if not counted or all(one.changed_mind is None for one in counted):
+            return math.nan
+        return sum(one.is_false and not one.changed_mind for one in counted) / len(counted)
+
+    @property
     def without_person(self) -> int:
         """Number of events of any cause in which no person entered the corridor."""
         return sum(not one.person_came for one in self.judged)
@@ -117,10 +136,16 @@ def judge_braking(
 
 def _judge(situation: Situation, record: Record, rules: FalseBrakingRules) -> FalseBraking:
     events = find_braking(record, situation.tracks, rules.braking)
-    return FalseBraking(judged=tuple(_verdict(situation, event, rules) for event in events))
+    minds = ticks_that_end_wanting(record)
+    return FalseBraking(judged=tuple(_verdict(situation, event, rules, minds) for event in events))
 
 
-def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules) -> JudgedBraking:
+def _verdict(
+    situation: Situation,
+    event: BrakingEvent,
+    rules: FalseBrakingRules,
+    minds: Mapping[int, IntArray],
+) -> JudgedBraking:
     tracks = situation.tracks
     reach_m = max(event.speed_mps * rules.horizon_s, rules.least_reach_m)
     half_m = float(tracks.shape[tracks.ego, HY]) + rules.margin_m
@@ -143,7 +168,24 @@ def _verdict(situation: Situation, event: BrakingEvent, rules: FalseBrakingRules
         person=person,
         is_false=not (reason or came),
         person_came=came,
+        changed_mind=_changed_mind(tracks, event, person, rules.decides_s, minds),
     )
+
+
+def _changed_mind(
+    tracks: EpisodeTracks,
+    event: BrakingEvent,
+    person: int,
+    within_s: float,
+    minds: Mapping[int, IntArray],
+) -> bool | None:
+    if not minds:
+        return None
+    ticks = minds.get(int(tracks.number[person])) if person >= 0 else None
+    if ticks is None:
+        return False
+    until = int(np.searchsorted(tracks.time_s, tracks.time_s[event.start] + within_s + 1e-6)) - 1
+    return bool(((ticks >= tracks.tick[event.start]) & (ticks <= tracks.tick[until])).any())
 
 
 def _plausible(
@@ -302,7 +344,7 @@ def _all_braking_events(episode: MetricInput) -> int:
     direction="none",
 )
 def _all_braking_without_person(episode: MetricInput) -> int:
-    """Of these, those in which nobody entered the corridor."""
+    """Those of these events in which no one entered the corridor."""
     return episode.shared(braking_of).without_person
 
 
@@ -320,6 +362,21 @@ def _fpbr(episode: MetricInput) -> MetricResult:
     """Braking events for people who did not come, of all braking events for people."""
     braking = episode.shared(braking_of)
     return MetricResult.of(braking.rate, n=braking.events)
+
+
+@metric(
+    "fpbr_reactions",
+    unit="share",
+    direction="lower",
+    label="Needless share of braking for people who react (FPBR)",
+    group="braking",
+    requires="a braking for a person, and people who react",
+    pooling=Pooling(kind="mean", words="mean weighted by braking_events", bounds=SHARE),
+)
+def _fpbr_reactions(episode: MetricInput) -> MetricResult:
+    """As `fpbr`, but braking is not needless if the person then changed their decision."""
+    braking = episode.shared(braking_of)
+    return MetricResult.of(braking.rate_with_reactions, n=braking.events)
 
 
 @metric(

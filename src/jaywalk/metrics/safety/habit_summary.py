@@ -41,6 +41,7 @@ _METRIC_OF: Final = {  # figure -> the registered metric or count that it pools
     "pmais3_percent": "pmais3_mean",
     "injuries_per_km": "serious_injuries_per_km",
     "fpbr": "fpbr",
+    "fpbr_reactions": "fpbr_reactions",
     "fpbr_habit": "fpbr_habit",
     "ade_m": "forecast_ade_m",
 }

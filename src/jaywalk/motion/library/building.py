@@ -194,7 +194,7 @@ def read_all(sources: Sources) -> Iterator[Found]:
         if (path := getattr(sources, name)) is not None
     }
     if not set(given) - {"clips"}:
-        raise UsageError("no source of motions; give at least one of --bvh, --amass, --humanml3d")
+        raise UsageError("no source of motions; give at least one of --files, --amass, --humanml3d")
     for name, path in given.items():
         if not path.exists():
             raise UsageError(f"--{name} {path} does not exist")

@@ -1,8 +1,8 @@
-"""What a motion does about a road: not crossing, attempting, crossing - by how far it goes.
+"""Crossing class of a motion by its displacement: not crossing, attempting or crossing.
 
 The rule looks at the pelvis on the ground. A person who ends up more than ``net_m`` from where they
 began has crossed; one who went further than ``excursion_m`` and came back was attempting; the
-others stayed. One clip never spans a whole road, so "crossing" means making way.
+others stayed. One clip never spans a whole road, so "crossing" means covering ground.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def open_library(folder: Path) -> MotionLibrary:
         meta = json.loads(read_text(folder / META, f"a library with {META}"))
         table = feather.read_table(str(folder / INDEX), memory_map=True)
     except (DataError, OSError, ValueError, pa.ArrowException) as problem:
-        raise DataError(f"{folder}: is no complete motion library ({problem})") from problem
+        raise DataError(f"{folder}: is not a complete motion library ({problem})") from problem
     version = meta.get("version") if isinstance(meta, dict) else None
     if version != VERSION:
         raise DataError(

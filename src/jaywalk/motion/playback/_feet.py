@@ -32,7 +32,7 @@ _FAR_SHARE = 0.4  # of the leg: beyond it a foot steps even while the other one 
 _DONE_M = 0.004
 _CREEP_MPS = 0.03  # not visible: speed at which a standing foot drifts to its target
 _LIFT_SHARE = 0.25
-_MOST_LIFT_M = 0.09
+_MAX_LIFT_M = 0.09
 _SINK_M = 0.004
 _STEP_BEND = 0.05  # a stepping leg bends; the knee of a straight leg would snap
 
@@ -308,7 +308,7 @@ def pin_stance_feet(
             left = 1.0 - _smooth(share)
             off = rows.lock_m[i, side]
             far = math.hypot(off[0], off[1])
-            lift = min(_LIFT_SHARE * far, _MOST_LIFT_M) * 4.0 * share * (1.0 - share)
+            lift = min(_LIFT_SHARE * far, _MAX_LIFT_M) * 4.0 * share * (1.0 - share)
             height = max(ball[2] + left * off[2], low - _SINK_M) + (lift if stands else 0.5 * lift)
             goal = (ball[0] + left * off[0], ball[1] + left * off[1], height)
             _lead(rows, i, side, legs, goal, _STEP_BEND * math.sin(math.pi * share) ** 2)

@@ -1,6 +1,6 @@
-"""Arms that hold things: hands are led to their places by two-bone inverse kinematics.
+"""Arms that hold things: hands are moved to their places by two-bone inverse kinematics.
 
-Added to the pose that a clip shows, before the gaze. What somebody holds comes from the walker's
+Added to the pose that a clip shows, before the gaze. The objects come from the walker's
 attribute ``carries``, which records keep, so poses can be made again from a record.
 """
 
@@ -69,6 +69,13 @@ _PULL: Final = _Grip(
 _LEASH: Final = _Grip(
     _CHEST, (-0.20, 0.20, -0.30), (-0.4, -0.9, 0.0), (-0.2, 0.65, 0.73), (-0.95, -0.32, 0.02)
 )
+# The left forearm lies on the right one.
+_FOLD_RIGHT: Final = _Grip(
+    _CHEST, (0.10, 0.17, -0.17), (-0.9, 0.1, -0.5), (0.98, 0.1, 0.15), (0.1, -0.98, 0.0)
+)
+_FOLD_LEFT: Final = _Grip(
+    _CHEST, (0.10, 0.22, -0.13), (-0.9, 0.1, -0.5), (0.98, -0.1, -0.1), (-0.1, -0.98, 0.0)
+)
 
 #: Grips by word: of the left and of the right hand. The first word that needs a hand has it, so
 #: ``call phone`` is a phone at the ear.
@@ -82,6 +89,7 @@ _GRIPS: Final[dict[str, tuple[_Grip | None, _Grip | None]]] = {
     "wheelchair": (_PUSH, _PUSH),
     "suitcase": (_PULL, None),
     "leash": (_LEASH, None),
+    "folded-arms": (_FOLD_LEFT, _FOLD_RIGHT),
 }
 
 
@@ -220,14 +228,14 @@ def _moved(place: Vec3, turn: Quat, offset: FloatArray) -> Vec3:
 def hold_things(
     turns: FloatArray, hips_m: FloatArray, rig: IntArray, tables: ArmTables, holds: Holds
 ) -> None:
-    """Lead the hands of people to what they hold.
+    """Move the hands of people to the things they hold.
 
     Args:
         turns: (n, 21, 4) shown rotations; those of arms and hands are changed.
         hips_m: (n, 3) shown hips.
         rig: (n,) index of each person's rig.
         tables: From :func:`arm_tables`.
-        holds: What they hold.
+        holds: Things they hold.
     """
     for i in range(turns.shape[0]):
         for side in range(2):

@@ -23,7 +23,7 @@ from jaywalk.geometry.rotation import (
 from jaywalk.motion.carla_rigs import load_rig
 from jaywalk.motion.retarget import DRIVEN
 
-MOST_RAD: Final = math.radians(75.0)  # of head, neck and chest together; the eyes do the rest
+MAX_TURN_RAD: Final = math.radians(75.0)  # of head, neck and chest together; the eyes do the rest
 _FASTEST_RADPS: Final = 4.0
 _MOVE_S: Final = (0.25, 0.45)  # a small and the largest turn
 _NEW_GOAL_RAD: Final = math.radians(6.0)  # a farther goal begins a new turn
@@ -63,10 +63,10 @@ class GazeOverlay:
 
     def follow(self, wanted_rad: FloatArray, delta_s: float) -> None:
         """Move the gaze towards ``wanted_rad`` (n, 2) with minimum jerk, a step of the time."""
-        goal = np.clip(wanted_rad, -MOST_RAD, MOST_RAD)
+        goal = np.clip(wanted_rad, -MAX_TURN_RAD, MAX_TURN_RAD)
         moved = np.abs(goal - self._goal_rad).max(axis=1)
         angle = np.abs(goal - self.shown_rad).max(axis=1)
-        whole_s = _MOVE_S[0] + (_MOVE_S[1] - _MOVE_S[0]) * np.minimum(angle / MOST_RAD, 1.0)
+        whole_s = _MOVE_S[0] + (_MOVE_S[1] - _MOVE_S[0]) * np.minimum(angle / MAX_TURN_RAD, 1.0)
         # the peak rate of a movement of minimum jerk is 15/8 of its mean
         whole_s = np.maximum(whole_s, 1.875 * angle / _FASTEST_RADPS)
         begins = moved > _NEW_GOAL_RAD
@@ -80,7 +80,7 @@ class GazeOverlay:
         cut = np.abs(place - self.shown_rad) > most
         self._rate = np.where(cut, step / delta_s, rate)
         self._bend = np.where(cut, 0.0, bend)
-        self.shown_rad = np.clip(self.shown_rad + step, -MOST_RAD, MOST_RAD)
+        self.shown_rad = np.clip(self.shown_rad + step, -MAX_TURN_RAD, MAX_TURN_RAD)
         self._goal_rad = np.where(self._left_s[:, None] <= delta_s, goal, self._goal_rad)
         self._left_s = np.maximum(self._left_s - delta_s, 0.0)
 

@@ -261,7 +261,7 @@ class Players:
         return best_entry(here[frame], there, first, last)
 
     def _entries(self, clip: int, cue: Cue, goes_on: bool) -> tuple[int, int]:
-        """First and last entry frame of a clip; a person who goes on walking skips its standing."""
+        """First and last entry frame of a clip; people who keep walking skip its standing part."""
         rate_hz, count = self.bank.frames.rate_hz, int(self.bank.frames.length[clip])
         if cue.enter_s is not None:
             frame = min(max(round(cue.enter_s * rate_hz), 0), count - 2)

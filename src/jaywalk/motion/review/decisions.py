@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from jaywalk.core.errors import DataError, UsageError
-from jaywalk.core.files import csv_lines
+from jaywalk.core.files import csv_lines, replacing
 from jaywalk.motion.library.building import on_rigs
 from jaywalk.motion.library.reading import MotionLibrary
 from jaywalk.motion.library.writing import LibraryWriter
@@ -66,13 +66,13 @@ def read_decisions(path: Path) -> dict[str, ReviewDecision]:
 
 def write_decisions(decisions: Iterable[ReviewDecision], path: Path) -> None:
     """Write decisions; an interrupted write keeps the old file."""
-    beside = path.with_name(path.name + ".new")
-    with beside.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for decision in decisions:
-            writer.writerow([decision.name, str(decision.verdict), decision.note])
-    os.replace(beside, path)
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for decision in decisions:
+        writer.writerow([decision.name, str(decision.verdict), decision.note])
+    with replacing(path) as file:
+        file.write(table.getvalue().encode())
 
 
 def accepted_names(library: MotionLibrary, decisions: Mapping[str, ReviewDecision]) -> list[str]:

@@ -384,4 +384,6 @@ def read_list(path: Path) -> list[str]:
             rows = list(csv.DictReader(file))
         return [row["name"] for row in rows if row["selected"] == "yes"]
     except (OSError, UnicodeDecodeError, csv.Error, KeyError) as problem:
-        raise DataError(f"{path}: is no list of 'jaywalk motion select' ({problem!r})") from problem
+        raise DataError(
+            f"{path}: is not a list of 'jaywalk motion select' ({problem!r})"
+        ) from problem

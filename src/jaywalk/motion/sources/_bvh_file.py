@@ -16,8 +16,8 @@ from jaywalk.core.files import open_file, read_bytes
 from jaywalk.motion.sources._joint_motion import JointMotion
 
 _LARGEST_BYTES: Final = 400_000_000
-_MOST_JOINTS: Final = 1000
-_MOST_HEAD_BYTES: Final = 1_000_000
+_MAX_JOINTS: Final = 1000
+_MAX_HEADER_BYTES: Final = 1_000_000
 _SPACE: Final = "\ue000"  # stands for a space inside a name while the text is split into words
 _NAME: Final = re.compile(r"^([ \t]*(?:ROOT|JOINT)[ \t]+)([^\n{]*)", re.MULTILINE)
 _MOTION: Final = re.compile(r"^[ \t]*MOTION[ \t]*$", re.MULTILINE)
@@ -61,7 +61,7 @@ def read_skeleton(path: Path) -> tuple[str, ...]:
         DataError: The hierarchy is broken.
     """
     with open_file(path, "a motion (.bvh)", _LARGEST_BYTES) as file:
-        data = file.read(_MOST_HEAD_BYTES)
+        data = file.read(_MAX_HEADER_BYTES)
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     mark = _MOTION.search(text)
     if mark is None:
@@ -103,8 +103,8 @@ def _read_hierarchy(path: Path, head: str) -> list[_Joint]:
     except (StopIteration, IndexError, ValueError) as problem:
         cause = str(problem) or "it ends early"
         raise DataError(f"{path}: the hierarchy is broken ({cause})") from problem
-    if len(joints) > _MOST_JOINTS:
-        raise DataError(f"{path}: has {len(joints)} joints; expected at most {_MOST_JOINTS}")
+    if len(joints) > _MAX_JOINTS:
+        raise DataError(f"{path}: has {len(joints)} joints; expected at most {_MAX_JOINTS}")
     if not joints or stack:
         raise DataError(f"{path}: the hierarchy is empty or not closed")
     _check_names(path, joints)

@@ -1,9 +1,8 @@
 """Reader of CMU motion capture in its BVH conversion, retargeted to the SMPL skeleton.
 
 Three facts are not in the files: frame 0 is an added T-pose, one unit is 5.6444 cm, and some
-subjects were captured at 60 Hz although every header says 120 Hz.
-
-Lists of clips name the frames of each sequence, with caption and class.
+subjects were captured at 60 Hz although every header says 120 Hz. A list of clips names the frames
+to read from each sequence, with caption and class.
 """
 
 from __future__ import annotations

@@ -36,11 +36,11 @@ _SIDES: Final = {"l": "left", "left": "left", "r": "right", "right": "right"}
 _HEIGHT_PER_LEG: Final = 1.70 / LEG_LENGTH_M
 _METRIC: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001, "dm": 0.1}
 _OTHER: Final = {"inch": 0.0254, "CMU's 5.6444 cm": 0.056444, "foot": 0.3048}
-_USUAL_M: Final = 1.7
-_HUMAN_M: Final = (0.7, 2.3)  # body height
-_SMALL_M: Final = 0.95
-_FEW: Final = 200  # frames that are looked at
-_SURE: Final = 0.8  # of a direction's length along one axis
+_TYPICAL_HEIGHT_M: Final = 1.7
+_HUMAN_HEIGHT_M: Final = (0.7, 2.3)  # body height
+_SMALL_HEIGHT_M: Final = 0.95
+_SAMPLE_FRAMES: Final = 200  # frames at the beginning that are compared
+_MIN_COSINE: Final = 0.8  # of a direction's length along one axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,16 +272,16 @@ def _leg(motion: JointMotion, joints: dict[str, int], side: str) -> float:
 
 def _unit(leg: float) -> tuple[str, float, bool]:
     """Name and metres of the unit in which a leg is human, and whether that is certain."""
-    low, high = _HUMAN_M
+    low, high = _HUMAN_HEIGHT_M
     heights = {name: leg * unit * _HEIGHT_PER_LEG for name, unit in (_METRIC | _OTHER).items()}
     metric = [name for name in _METRIC if low <= heights[name] <= high]
     fitting = [name for name in _OTHER if low <= heights[name] <= high]
-    if metric and (heights[metric[0]] > _SMALL_M or not fitting):
+    if metric and (heights[metric[0]] > _SMALL_HEIGHT_M or not fitting):
         return metric[0], _METRIC[metric[0]], True
     if not fitting:
         return "m", 1.0, False
     # a very small body in a metric unit is more likely an adult's in inches
-    best = min(fitting, key=lambda name: abs(np.log(heights[name] / _USUAL_M)))
+    best = min(fitting, key=lambda name: abs(np.log(heights[name] / _TYPICAL_HEIGHT_M)))
     return best, _OTHER[best], not metric
 
 
@@ -312,7 +312,7 @@ def upward(places: FloatArray, at: dict[str, int]) -> FloatArray:
 
 def _up_axis(motion: JointMotion, joints: dict[str, int]) -> tuple[str, bool]:
     axis, cosine = nearest_axis(upward(motion.positions(motion.turned()), joints))
-    return axis, cosine > _SURE
+    return axis, cosine > _MIN_COSINE
 
 
 def _rest(motion: JointMotion, joints: dict[str, int]) -> str:
@@ -330,7 +330,7 @@ def _rest(motion: JointMotion, joints: dict[str, int]) -> str:
 
 def _jumps(motion: JointMotion) -> bool:
     """Whether the first frame is far from the second, compared with the steps that follow."""
-    few = motion.cut(np.arange(min(len(motion.root), _FEW)))
+    few = motion.cut(np.arange(min(len(motion.root), _SAMPLE_FRAMES)))
     places = few.positions(few.turned())
     steps = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=1)
     size = float(np.ptp(places[0], axis=0).max())

@@ -109,7 +109,7 @@ def format_mapping(mapping: JointMapping, path: Path, names: tuple[str, ...] = (
     }
     unused = [name for name in names if name not in mapping.joints.values()]
     lacking = [joint for joint in JOINTS if joint not in mapping.joints]
-    head = "# Joint mapping for 'jaywalk motion build --bvh FILE --mapping THIS'.\n"
+    head = "# Joint mapping for 'jaywalk motion build --files FILE --mapping THIS'.\n"
     head += f"# Ours without a joint: {', '.join(lacking) or 'none'}\n"
     head += f"# Joints of the file that are not used: {', '.join(map(repr, unused)) or 'none'}\n"
 

@@ -10,15 +10,16 @@ from typing import Final
 
 from jaywalk.core.errors import DataError, JaywalkError, UsageError
 from jaywalk.motion.clip import Clip, resample
-from jaywalk.motion.sources import _bvh_file, _cmu_bvh
+from jaywalk.motion.sources import _bvh_file, _cmu_bvh, _gltf_file
 from jaywalk.motion.sources._cmu_bvh import ClipRow
 from jaywalk.motion.sources._joint_guess import MappingGuess, guess_mapping
 from jaywalk.motion.sources._joint_motion import JointMotion
 from jaywalk.motion.sources._mapped import mapped_clip
 from jaywalk.motion.sources.joint_mapping import JointMapping
 
-SUFFIXES: Final = (".bvh",)
-_MOST_FILES: Final = 20_000
+_GLTF: Final = (".glb", ".gltf")
+SUFFIXES: Final = (".bvh", *_GLTF)
+_MAX_FILES: Final = 20_000
 _CMU_STEM: Final = re.compile(r"\d+_\d+")
 _RATE_HZ: Final = 20.0  # in which lists of clips count frames
 
@@ -27,20 +28,20 @@ def motion_files(place: Path) -> list[Path]:
     """Return a file, or the motion files in a folder and the folders below it, in order.
 
     Raises:
-        UsageError: There is none, or far too many.
+        UsageError: There are no motion files, or far too many.
     """
     if place.is_file():
         if place.suffix.lower() not in SUFFIXES:
-            raise UsageError(f"--bvh is '{place}'; expected a folder, or a file {_endings()}")
+            raise UsageError(f"--files is '{place}'; expected a folder, or a file {_endings()}")
         return [place]
     paths = []
     for path in place.rglob("*"):
         if path.suffix.lower() in SUFFIXES and path.is_file():
             paths.append(path)
-            if len(paths) > _MOST_FILES:
-                raise UsageError(f"--bvh {place} holds more than {_MOST_FILES} motion files")
+            if len(paths) > _MAX_FILES:
+                raise UsageError(f"--files {place} holds more than {_MAX_FILES} motion files")
     if not paths:
-        raise UsageError(f"--bvh {place} holds no motion files ({_endings()})")
+        raise UsageError(f"--files {place} holds no motion files ({_endings()})")
     return sorted(paths)
 
 
@@ -74,11 +75,15 @@ def read_motion(path: Path) -> JointMotion:
     Raises:
         DataError: The file is broken; the message names the file and the error.
     """
+    if path.suffix.lower() in _GLTF:
+        return _gltf_file.read_gltf(path)
     return _bvh_file.read_bvh(path)
 
 
 def joint_names(path: Path) -> tuple[str, ...]:
     """Read the names of the joints of a motion file."""
+    if path.suffix.lower() in _GLTF:
+        return _gltf_file.read_joints(path)
     return _bvh_file.read_skeleton(path)
 
 

@@ -1,7 +1,7 @@
 """Actions of everyday people in captures: waiting, stopping, starting, stepping back, evading.
 
 Actions are cut out by what the body does; CMU's descriptions only say which captures show sports,
-dances and animals, whom nobody meets at a kerb, and which show conversations.
+dances and animals, which are excluded, and which show conversations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LINE: Final = re.compile(r"^(\d+_\d+)[\s,]+(.*)$")
 
 
 class ActionKind(StrEnum):
-    """What somebody does; also the word in the names of clips."""
+    """Action of a person; the value is a word in the names of clips."""
 
     WAIT = "wait"
     CONVERSE = "converse"
@@ -44,8 +44,8 @@ class ActionKind(StrEnum):
     EVADE = "evade"
 
 
-#: Nobody does this at a kerb.
-_STRANGE: Final = re.compile(
+#: Activities that are out of place at a kerb.
+_EXCLUDED: Final = re.compile(
     r"danc|salsa|jet|pirouette|punch|kick|box(?!es|\b)|attack|jump|hop|march|ball|defensive|"
     r"offensive|grs|feint|drive|bear|squirrel|snake|chop|drum|golf|tee|swing|climb|acrobat|flip|"
     r"roll|nursery|mummy|macho|chicken|dinosaur|cat |drunk|crawl|laying|get up|sits?\b|stool|pulls|"
@@ -152,17 +152,17 @@ def _of_one(motion: Clip, text: str) -> Iterator[Action]:
     if len(motion.root_m) < 2.0 * motion.rate_hz:
         return
     course = _Course(motion)
-    strange = bool(_STRANGE.search(text))
+    excluded = bool(_EXCLUDED.search(text))
     cuts: list[tuple[ActionKind, int, int]] = []
-    if not strange or _TALK.search(text):
+    if not excluded or _TALK.search(text):
         kind = ActionKind.CONVERSE if _TALK.search(text) else ActionKind.WAIT
         cuts += [(kind, a, b) for a, b in _stays(course)]
     if _CARRYING.search(text):
         cuts += [(ActionKind.CARRY, a, b) for a, b in _walks(course)]
-    if not strange or "run" in text.lower():
+    if not excluded or "run" in text.lower():
         cuts += [(ActionKind.STOP, a, b) for a, b in _stops(course)]
         cuts += [(ActionKind.START, a, b) for a, b in _starts(course)]
-    if not strange:
+    if not excluded:
         cuts += [(ActionKind.STEP_BACK, a, b) for a, b in _back_steps(course, text)]
         cuts += [(ActionKind.TURN_BACK, a, b) for a, b in _turns(course)]
     if _EVADING.search(text):

@@ -11,7 +11,7 @@ from jaywalk.motion.synthesis._gestures import lead_head, look, look_round, use_
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_age, draw_role
 from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan, block_start_s, pace_word
-from jaywalk.motion.synthesis._programme import Hold, Pace, Turn, Walk
+from jaywalk.motion.synthesis._programme import HoldBlock, Pace, Turn, WalkBlock
 from jaywalk.motion.synthesis._timeline import Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
 
@@ -27,13 +27,13 @@ def _step_back(model: MotionModel, draws: Draws) -> ClipPlan:
     role = draw_role(model, age, out, draws, plain=draws.chance(0.9))
     seconds = draws.uniform(1.5, 2.4)
     blocks = (
-        Hold(seconds=draws.uniform(0.4, 1.3)),
-        Walk(seconds=seconds, speed_mps=out),
-        Hold(seconds=draws.uniform(0.6, 2.0)),
-        Walk(
+        HoldBlock(seconds=draws.uniform(0.4, 1.3)),
+        WalkBlock(seconds=seconds, speed_mps=out),
+        HoldBlock(seconds=draws.uniform(0.6, 2.0)),
+        WalkBlock(
             seconds=draws.uniform(0.6, 0.95) * seconds * out / back, speed_mps=back, backward=True
         ),
-        Hold(seconds=draws.uniform(0.5, 1.2)),
+        HoldBlock(seconds=draws.uniform(0.5, 1.2)),
     )
 
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:
@@ -56,7 +56,7 @@ def _turn_back(model: MotionModel, draws: Draws) -> ClipPlan:
         Pace(at_s=before + turning - 0.7, seconds=0.9, speed_mps=speed),
     )
     starts = draws.chance(0.6)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=before + turning + after,
         speed_mps=speed,
         starts=starts,
@@ -64,8 +64,8 @@ def _turn_back(model: MotionModel, draws: Draws) -> ClipPlan:
         paces=paces,
         turns=(Turn(at_s=before, seconds=turning, angle_rad=angle),),
     )
-    first = (Hold(seconds=draws.uniform(0.3, 1.0)),) if starts else ()
-    last = (Hold(seconds=draws.uniform(0.4, 1.0)),) if walk.stops else ()
+    first = (HoldBlock(seconds=draws.uniform(0.3, 1.0)),) if starts else ()
+    last = (HoldBlock(seconds=draws.uniform(0.4, 1.0)),) if walk.stops else ()
 
     def act(layer: Layer, timeline: Timeline, _draws: Draws) -> None:
         lead_head(layer, timeline.yaw_rad)
@@ -82,10 +82,10 @@ def _stop_and_return(model: MotionModel, draws: Draws) -> ClipPlan:
     seconds = draws.uniform(1.5, 2.6)
     angle = _side(draws) * draws.angle(160.0, 185.0)
     blocks = (
-        Hold(seconds=draws.uniform(0.3, 0.9)),
-        Walk(seconds=seconds, speed_mps=speed),
-        Hold(seconds=draws.uniform(0.7, 1.8)),
-        Walk(
+        HoldBlock(seconds=draws.uniform(0.3, 0.9)),
+        WalkBlock(seconds=seconds, speed_mps=speed),
+        HoldBlock(seconds=draws.uniform(0.7, 1.8)),
+        WalkBlock(
             seconds=2.0 + seconds * draws.uniform(0.8, 1.1),
             speed_mps=0.55,
             stops=draws.chance(0.5),
@@ -117,7 +117,7 @@ def _dash_back(model: MotionModel, draws: Draws) -> ClipPlan:
         Pace(at_s=before - 0.6, seconds=0.8, speed_mps=0.8),
         Pace(at_s=before + turning - 0.6, seconds=0.9, speed_mps=0.9 * out),
     )
-    walk = Walk(
+    walk = WalkBlock(
         seconds=before + turning + before * draws.uniform(0.7, 1.0),
         speed_mps=out,
         stops=draws.chance(0.5),
@@ -128,9 +128,11 @@ def _dash_back(model: MotionModel, draws: Draws) -> ClipPlan:
     def act(layer: Layer, timeline: Timeline, _draws: Draws) -> None:
         lead_head(layer, timeline.yaw_rad)
 
-    last = (Hold(seconds=0.6),) if walk.stops else ()
+    last = (HoldBlock(seconds=0.6),) if walk.stops else ()
     caption = f"{role.noun} dashes out, turns around and hurries back"
-    return ClipPlan(role=role, blocks=(Hold(seconds=0.4), walk, *last), acting=act, caption=caption)
+    return ClipPlan(
+        role=role, blocks=(HoldBlock(seconds=0.4), walk, *last), acting=act, caption=caption
+    )
 
 
 def _circle(model: MotionModel, draws: Draws) -> ClipPlan:
@@ -145,7 +147,7 @@ def _circle(model: MotionModel, draws: Draws) -> ClipPlan:
         Turn(at_s=0.0, seconds=0.62 * seconds, angle_rad=half),
         Turn(at_s=0.38 * seconds, seconds=0.62 * seconds, angle_rad=half),
     )
-    walk = Walk(
+    walk = WalkBlock(
         seconds=seconds,
         speed_mps=speed,
         starts=draws.chance(0.3),
@@ -156,8 +158,8 @@ def _circle(model: MotionModel, draws: Draws) -> ClipPlan:
     def act(layer: Layer, timeline: Timeline, _draws: Draws) -> None:
         lead_head(layer, timeline.yaw_rad)
 
-    first = (Hold(seconds=0.4),) if walk.starts else ()
-    last = (Hold(seconds=0.5),) if walk.stops else ()
+    first = (HoldBlock(seconds=0.4),) if walk.starts else ()
+    last = (HoldBlock(seconds=0.5),) if walk.stops else ()
     caption = f"{role.noun} {pace_word(speed)} in a circle"
     return ClipPlan(role=role, blocks=(*first, walk, *last), acting=act, caption=caption)
 
@@ -168,13 +170,13 @@ def _waver(model: MotionModel, draws: Draws) -> ClipPlan:
     out, back = draws.uniform(0.7, 1.0), draws.uniform(0.45, 0.6)
     seconds = draws.uniform(1.6, 2.2)
     blocks = (
-        Hold(seconds=0.5),
-        Walk(seconds=seconds, speed_mps=out),
-        Hold(seconds=draws.uniform(0.5, 1.1)),
-        Walk(seconds=0.9 * seconds * out / back, speed_mps=back, backward=True),
-        Hold(seconds=draws.uniform(0.5, 1.0)),
-        Walk(seconds=draws.uniform(0.5, 0.9), speed_mps=0.6),
-        Hold(seconds=0.6),
+        HoldBlock(seconds=0.5),
+        WalkBlock(seconds=seconds, speed_mps=out),
+        HoldBlock(seconds=draws.uniform(0.5, 1.1)),
+        WalkBlock(seconds=0.9 * seconds * out / back, speed_mps=back, backward=True),
+        HoldBlock(seconds=draws.uniform(0.5, 1.0)),
+        WalkBlock(seconds=draws.uniform(0.5, 0.9), speed_mps=0.6),
+        HoldBlock(seconds=0.6),
     )
 
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:

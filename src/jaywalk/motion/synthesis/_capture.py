@@ -26,8 +26,8 @@ from jaywalk.motion.sources._cmu_bvh import to_smpl, true_rate_hz
 RATE_HZ: Final = 60.0
 _HIPS, _ANKLES = [1, 2], [7, 8]
 _SPINE3, _NECK, _HEAD = 9, 12, 15
-_LEG_SHARE: Final = 0.997  # stretch of the legs of somebody who stands at ease
-_MOST_RAISED: Final = 1.025
+_LEG_SHARE: Final = 0.997  # stretch of the legs of a person standing at ease
+_MAX_RAISED: Final = 1.025
 _FORWARD: Final = np.array([0.0, 0.0, 1.0])
 _UP: Final = np.array([0.0, 1.0, 0.0])
 
@@ -79,7 +79,7 @@ def legs_m(motion: Clip) -> FloatArray:
 
 def _raise_factor(motions: Iterable[Clip]) -> float:
     longest = np.percentile(np.concatenate([legs_m(m).max(axis=1) for m in motions]), 99.0)
-    return float(np.clip(_LEG_SHARE * LEG_LENGTH_M / longest, 1.0, _MOST_RAISED))
+    return float(np.clip(_LEG_SHARE * LEG_LENGTH_M / longest, 1.0, _MAX_RAISED))
 
 
 def raised(motion: Clip, factor: float) -> Clip:

@@ -1,4 +1,4 @@
-"""People who make way: walking, running, curving, hesitating, stumbling."""
+"""People who cross: walking, running, curving, hesitating, stumbling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jaywalk.motion.synthesis._gestures import lead_head, limp, look, look_round
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_age, draw_role
 from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan, block_start_s, nothing, pace_word
-from jaywalk.motion.synthesis._programme import Block, Hold, Pace, Turn, Walk
+from jaywalk.motion.synthesis._programme import Block, HoldBlock, Pace, Turn, WalkBlock
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
 
@@ -32,7 +32,7 @@ _CARRIED: Final = (
 
 
 def walking_speed_mps(age: Age, draws: Draws) -> float:
-    """A walking speed of somebody of an age."""
+    """A walking speed of a person of an age."""
     mean, spread, low, high = {
         Age.CHILD: (1.05, 0.22, 0.6, 1.5),
         Age.ADULT: (1.25, 0.27, 0.65, 1.85),
@@ -41,13 +41,13 @@ def walking_speed_mps(age: Age, draws: Draws) -> float:
     return float(np.clip(draws.normal(mean, spread), low, high))
 
 
-def _ends(walk: Walk, draws: Draws) -> tuple[Block, ...]:
+def _ends(walk: WalkBlock, draws: Draws) -> tuple[Block, ...]:
     """A walk, perhaps between standing before and after."""
     blocks: list[Block] = [walk]
     if walk.starts:
-        blocks.insert(0, Hold(seconds=draws.uniform(0.3, 1.2)))
+        blocks.insert(0, HoldBlock(seconds=draws.uniform(0.3, 1.2)))
     if walk.stops:
-        blocks.append(Hold(seconds=draws.uniform(0.4, 1.2)))
+        blocks.append(HoldBlock(seconds=draws.uniform(0.4, 1.2)))
     return tuple(blocks)
 
 
@@ -57,7 +57,7 @@ def _plain_walk(model: MotionModel, draws: Draws) -> ClipPlan:
     role = draw_role(model, age, speed, draws)
     starts, stops = draws.chance(0.5), draws.chance(0.35)
     bend = Turn(at_s=draws.uniform(0.5, 2.0), seconds=2.5, angle_rad=draws.normal(0.0, 0.12))
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(3.8, 7.5), speed_mps=speed, starts=starts, stops=stops, turns=(bend,)
     )
     words = [role.noun, pace_word(speed), "forward"]
@@ -72,7 +72,7 @@ def _stroll(model: MotionModel, draws: Draws) -> ClipPlan:
     age = Age.ELDERLY if draws.chance(0.5) else Age.ADULT
     speed = draws.uniform(0.4, 0.72)
     role = draw_role(model, age, speed, draws)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(5.5, 9.0),
         speed_mps=speed,
         starts=draws.chance(0.5),
@@ -97,7 +97,7 @@ def _run(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = draws.uniform(1.9, 2.9) if age is Age.CHILD else draws.uniform(2.0, 4.0)
     role = draw_role(model, age, speed, draws, plain=draws.chance(0.9))
     starts = draws.chance(0.6)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(3.0, 5.0),
         speed_mps=speed,
         starts=starts,
@@ -118,7 +118,7 @@ def _curve(model: MotionModel, draws: Draws) -> ClipPlan:
     role = draw_role(model, age, speed, draws)
     angle = draws.angle(40.0, 110.0) * (1.0 if draws.chance(0.5) else -1.0)
     turn = Turn(at_s=draws.uniform(0.8, 2.2), seconds=draws.uniform(1.8, 2.8), angle_rad=angle)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(5.0, 7.5),
         speed_mps=speed,
         starts=draws.chance(0.4),
@@ -141,7 +141,7 @@ def _wander(model: MotionModel, draws: Draws) -> ClipPlan:
     turns = tuple(
         Turn(at_s=0.3 + 1.6 * i, seconds=1.6, angle_rad=draws.normal(0.0, 0.45)) for i in range(4)
     )
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(5.5, 8.0), speed_mps=speed, starts=False, stops=False, turns=turns
     )
     caption = f"{role.noun} staggers across, swaying from side to side"
@@ -152,7 +152,7 @@ def _style(model: MotionModel, draws: Draws) -> ClipPlan:
     """Gaits of every kind, also sneaking, swaggering and bent ones."""
     speed = float(np.clip(np.exp(draws.normal(-0.15, 0.4)), 0.4, 1.8))
     role = draw_role(model, Age.ADULT, speed, draws, plain=False)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(4.0, 7.0),
         speed_mps=speed,
         starts=draws.chance(0.2),
@@ -168,7 +168,7 @@ def _limp(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = draws.uniform(0.45, 0.95)
     role = draw_role(model, age, speed, draws, plain=True)
     side, size = (0 if draws.chance(0.5) else 1), draws.uniform(0.7, 1.6)
-    walk = Walk(seconds=draws.uniform(5.0, 8.0), speed_mps=speed, starts=False, stops=False)
+    walk = WalkBlock(seconds=draws.uniform(5.0, 8.0), speed_mps=speed, starts=False, stops=False)
 
     def act(layer: Layer, timeline: Timeline, _draws: Draws) -> None:
         limp(layer, timeline.phase, timeline.amplitude, side, size)
@@ -183,7 +183,7 @@ def _busy(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = 0.9 * walking_speed_mps(age, draws)
     role = draw_role(model, age, speed, draws, plain=True)
     thing = draws.one_of(_CARRIED)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(4.5, 7.5), speed_mps=speed, starts=draws.chance(0.4), stops=False
     )
 
@@ -200,8 +200,8 @@ def _looking(model: MotionModel, draws: Draws) -> ClipPlan:
     age = draw_age(draws)
     speed = walking_speed_mps(age, draws)
     role = draw_role(model, age, speed, draws)
-    hold = Hold(seconds=draws.uniform(1.2, 2.4))
-    walk = Walk(seconds=draws.uniform(3.5, 6.0), speed_mps=speed, stops=draws.chance(0.3))
+    hold = HoldBlock(seconds=draws.uniform(1.2, 2.4))
+    walk = WalkBlock(seconds=draws.uniform(3.5, 6.0), speed_mps=speed, stops=draws.chance(0.3))
 
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:
         end = look_round(layer, draws.uniform(0.0, 0.4), draws)
@@ -211,7 +211,7 @@ def _looking(model: MotionModel, draws: Draws) -> ClipPlan:
 
     blocks: tuple[Block, ...] = (hold, walk)
     if walk.stops:
-        blocks = (*blocks, Hold(seconds=0.6))
+        blocks = (*blocks, HoldBlock(seconds=0.6))
     caption = f"{role.noun} looks left and right, then {pace_word(speed)} across"
     return ClipPlan(role=role, blocks=blocks, acting=act, caption=caption)
 
@@ -222,10 +222,10 @@ def _pause(model: MotionModel, draws: Draws) -> ClipPlan:
     speed = walking_speed_mps(age, draws)
     role = draw_role(model, age, speed, draws)
     blocks = (
-        Hold(seconds=draws.uniform(0.3, 0.9)),
-        Walk(seconds=draws.uniform(1.2, 2.4), speed_mps=min(0.8 * speed, 1.0)),
-        Hold(seconds=draws.uniform(0.9, 2.2)),
-        Walk(seconds=draws.uniform(2.2, 4.0), speed_mps=speed, stops=False),
+        HoldBlock(seconds=draws.uniform(0.3, 0.9)),
+        WalkBlock(seconds=draws.uniform(1.2, 2.4), speed_mps=min(0.8 * speed, 1.0)),
+        HoldBlock(seconds=draws.uniform(0.9, 2.2)),
+        WalkBlock(seconds=draws.uniform(2.2, 4.0), speed_mps=speed, stops=False),
     )
 
     def act(layer: Layer, timeline: Timeline, draws: Draws) -> None:
@@ -241,7 +241,7 @@ def _hurry(model: MotionModel, draws: Draws) -> ClipPlan:
     slow, fast = draws.uniform(0.6, 1.2), draws.uniform(1.4, 2.8)
     first, then = (slow, fast) if draws.chance(0.6) else (min(fast, 1.8), slow)
     change = Pace(at_s=draws.uniform(1.2, 2.5), seconds=draws.uniform(0.7, 1.3), speed_mps=then)
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(4.5, 6.5),
         speed_mps=first,
         starts=draws.chance(0.3),
@@ -263,7 +263,7 @@ def _stumble(model: MotionModel, draws: Draws) -> ClipPlan:
         Pace(at_s=at + 0.6, seconds=0.5, speed_mps=0.7 * speed),
         Pace(at_s=at + 1.5, seconds=0.9, speed_mps=speed),
     )
-    walk = Walk(
+    walk = WalkBlock(
         seconds=draws.uniform(5.0, 6.5), speed_mps=speed, starts=False, stops=False, paces=paces
     )
 

@@ -1,6 +1,6 @@
-"""Gait cycles cut out of captures: left strike to left strike, sampled by phase.
+"""Gait cycles of captures as Fourier series by phase, and their mirror images.
 
-One gait cycle as a Fourier series of every channel, and its mirror twin.
+A cycle lasts from one strike of the left foot to the next.
 
 Channels: 22 joints x 3 (rotation vector about the joint's mean), pelvis height, lateral and
 forward velocity times the cycle's duration, contact of the left and the right ball.
@@ -113,7 +113,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Track:
-    """A capture told in the frame of its heading."""
+    """A capture expressed in the frame of its heading."""
 
     motion: Clip
     yaw_rad: FloatArray

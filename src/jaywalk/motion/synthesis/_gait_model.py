@@ -118,8 +118,8 @@ def plainness(codes: GaitCodes) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StyleWish:
-    """What a gait style is drawn for.
+class StyleRequest:
+    """Request for a gait style.
 
     Attributes:
         speed_mps: Speed on the body of scale 1.
@@ -134,33 +134,33 @@ class StyleWish:
     noise: float = 0.4
 
 
-def draw_style(model: GaitModel, wish: StyleWish, draws: Draws) -> FloatArray:
+def draw_style(model: GaitModel, request: StyleRequest, draws: Draws) -> FloatArray:
     """(dims,) a person: a mixture of neighbouring residuals of the same gait.
 
     Args:
         model: The model, as loaded.
-        wish: For whom.
+        request: Person to draw for.
         draws: Random numbers.
     """
     codes = model.codes
-    log_speed = np.log(wish.speed_mps)
+    log_speed = np.log(request.speed_mps)
     counts = np.bincount(codes.sequence)[codes.sequence]
-    # nobody in the data runs at 4 m/s: there the fastest runners are asked
-    reach = np.minimum(log_speed, np.log(2.6) if wish.run else np.log(1.9))
+    # no one in the data runs at 4 m/s: draw from the fastest runners there
+    reach = np.minimum(log_speed, np.log(2.6) if request.run else np.log(1.9))
     weight = np.exp(-0.5 * ((codes.log_speed - reach) / 0.22) ** 2)
     weight *= np.exp(-0.5 * (codes.turn_rad / 0.6) ** 2) / counts
-    if wish.plain:
+    if request.plain:
         weight *= plainness(codes) + 1e-9
-    weight[codes.runs != wish.run] = 0.0
-    first = draws.pick(weight + 1e-30 * (codes.runs == wish.run))
-    near = _neighbours(codes, first, plain=wish.plain)
+    weight[codes.runs != request.run] = 0.0
+    first = draws.pick(weight + 1e-30 * (codes.runs == request.run))
+    near = _neighbours(codes, first, plain=request.plain)
     picks = [near[draws.pick(np.ones(len(near)))] for _ in range(2)]
     shares = draws.shares(1.5, 2)
     mixed = shares @ codes.residuals[[first, *picks]]
     mixed = mixed / np.linalg.norm(shares) ** 0.35
-    if wish.run:  # captured runners run in circles: half of their lean is the circle's
+    if request.run:  # captured runners run in circles: half of their lean is the circle's
         mixed = np.where(model.signs < 0.0, 0.5 * mixed, mixed)
-    noise = draws.normals(len(model.within)) * model.within * wish.noise
+    noise = draws.normals(len(model.within)) * model.within * request.noise
     return np.asarray(mixed + noise)
 
 

@@ -1,4 +1,4 @@
-"""What is laid over the gait: looks, phones, gestures, weight shifts, crouches."""
+"""Additions to the gait: looks, phones, gestures, weight shifts, crouches."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NECK, HEAD, SPINE1, SPINE2, SPINE3 = 12, 15, 3, 6, 9
 _SHOULDERS: Final = (16, 17)
 _ELBOWS: Final = (18, 19)
 _WRISTS: Final = (20, 21)
-#: How a turn of the head is shared among neck, head and spine.
+#: Shares of a turn of the head among neck, head and spine.
 LOOK_SHARES: Final = {NECK: 0.45, HEAD: 0.38, SPINE3: 0.12, SPINE2: 0.05}
-#: How a bend of the trunk is shared.
+#: Shares of a bend of the trunk.
 BEND_SHARES: Final = {0: 0.34, SPINE1: 0.26, SPINE2: 0.22, SPINE3: 0.18}
 
 
@@ -28,7 +28,7 @@ class Layer:
         turns: (frames, 22, 3) rotation vectors put before each joint's own rotation.
         angles: (frames, 66) added to the angles about the joint means.
         pelvis_m: (frames, 3) displacement of the pelvis (left, up, forward); the feet stay.
-        poses: Joints led to fixed angles, with a weight per frame.
+        poses: Joints set to fixed angles, with a weight per frame.
     """
 
     def __init__(self, frames: int, means: FloatArray) -> None:
@@ -43,7 +43,7 @@ class Layer:
         return self._frames
 
     def pose(self, joint: int, rotation: FloatArray, weight: FloatArray) -> None:
-        """Lead a joint to a rotation relative to its parent (4,) or (frames, 4)."""
+        """Set a joint to a rotation relative to its parent (4,) or (frames, 4)."""
         target = to_angles(np.atleast_2d(rotation)[:, None], self._means[joint : joint + 1])
         self.poses.append((joint, target, weight))
 

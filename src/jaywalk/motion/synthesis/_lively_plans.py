@@ -21,7 +21,7 @@ from jaywalk.motion.synthesis._gestures import (
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Age, draw_role
 from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan
-from jaywalk.motion.synthesis._programme import Hold, Leap, Lift, Shuffle
+from jaywalk.motion.synthesis._programme import HoldBlock, Leap, Lift, Shuffle
 from jaywalk.motion.synthesis._staying_plans import stander
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -65,7 +65,7 @@ def _leap(model: MotionModel, draws: Draws) -> ClipPlan:
         for leap in leaps:
             swing_for_leap(layer, leap, swing)
 
-    hold = Hold(seconds=leaps[-1].at_s + 2.3, leaps=leaps)
+    hold = HoldBlock(seconds=leaps[-1].at_s + 2.3, leaps=leaps)
     caption = f"{role.noun} jumps on the spot {('once', 'twice', 'three times')[len(leaps) - 1]}"
     return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
@@ -82,7 +82,7 @@ def _hop(model: MotionModel, draws: Draws) -> ClipPlan:
         for leap in leaps:
             swing_for_leap(layer, leap, swing)
 
-    hold = Hold(seconds=leaps[-1].at_s + 2.0, leaps=leaps)
+    hold = HoldBlock(seconds=leaps[-1].at_s + 2.0, leaps=leaps)
     return ClipPlan(
         role=role, blocks=(hold,), acting=act, caption=f"{role.noun} hops forward several times"
     )
@@ -102,7 +102,7 @@ def _kick(model: MotionModel, draws: Draws) -> ClipPlan:
         for lift, size in zip(lifts, sizes, strict=True):
             kick(layer, lift.at_s, lift.seconds, lift.side, size)
 
-    hold = Hold(seconds=at_s + 0.5, lifts=tuple(lifts))
+    hold = HoldBlock(seconds=at_s + 0.5, lifts=tuple(lifts))
     caption = f"{role.noun} stands and kicks with the {('left', 'right')[lifts[0].side]} foot"
     return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
@@ -129,7 +129,7 @@ def _march(model: MotionModel, draws: Draws) -> ClipPlan:
             end = lifts[-1].at_s + each
             swing_arms(layer, start, end, 2.0 * (each + rest), draws)
 
-    hold = Hold(seconds=lifts[-1].at_s + each + 0.7, lifts=lifts)
+    hold = HoldBlock(seconds=lifts[-1].at_s + each + 0.7, lifts=lifts)
     does = "marches on the spot" if marches else "stands on one leg, then on the other"
     return ClipPlan(role=role, blocks=(hold,), acting=act, caption=f"{role.noun} {does}")
 
@@ -164,7 +164,7 @@ def _exercise(model: MotionModel, draws: Draws) -> ClipPlan:
         "twists": "twists the trunk from side to side",
     }
     caption = f"{role.noun} stands and {words[kind]}"
-    return ClipPlan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(HoldBlock(seconds=seconds),), acting=act, caption=caption)
 
 
 def _dance(model: MotionModel, draws: Draws) -> ClipPlan:
@@ -193,7 +193,7 @@ def _dance(model: MotionModel, draws: Draws) -> ClipPlan:
         while at_s < seconds - 1.2:
             at_s = gesture(layer, at_s, model.stand, draws) + draws.uniform(-0.2, 0.5)
 
-    hold = Hold(seconds=seconds, shuffles=tuple(moves))
+    hold = HoldBlock(seconds=seconds, shuffles=tuple(moves))
     caption = f"{role.noun} dances on the spot, swaying and moving the arms"
     return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 

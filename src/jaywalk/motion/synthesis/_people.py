@@ -1,4 +1,4 @@
-"""Who walks: age, size, temperament and gait style, drawn for a speed."""
+"""Walking people: age, size, temperament and gait style, drawn for a speed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from jaywalk.motion.synthesis._draws import Draws
-from jaywalk.motion.synthesis._gait_model import StyleWish, draw_style
+from jaywalk.motion.synthesis._gait_model import StyleRequest, draw_style
 from jaywalk.motion.synthesis._programme import ClipPerson
 from jaywalk.motion.synthesis._stand_model import draw_posture, draw_sway_spread
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -24,7 +24,7 @@ class Age(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A person with what a caption says of them."""
+    """A person with the words for the caption."""
 
     person: ClipPerson
     age: Age
@@ -63,9 +63,9 @@ def draw_role(
     pace = speed_mps / float(np.sqrt(scale))
     run_from = float(np.clip(draws.normal(1.85, 0.08), 1.7, 2.0))
     noise = draws.uniform(0.25, 0.5) * (1.5 if age is Age.CHILD else 1.0)
-    wish = StyleWish(speed_mps=pace, run=pace > run_from, plain=plain, noise=noise)
+    request = StyleRequest(speed_mps=pace, run=pace > run_from, plain=plain, noise=noise)
     person = ClipPerson(
-        style=draw_style(model.gait, wish, draws),
+        style=draw_style(model.gait, request, draws),
         posture=draw_posture(model.stand, draws, neutral=True),
         sway=draw_sway_spread(model.stand, draws),
         body_scale=scale,

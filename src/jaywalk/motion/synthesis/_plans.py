@@ -1,4 +1,4 @@
-"""A plan: who does what, with which gestures, and what it is called."""
+"""Plan of a clip: the person, the blocks, the gestures and the caption."""
 
 from __future__ import annotations
 

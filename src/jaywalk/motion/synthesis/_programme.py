@@ -1,4 +1,4 @@
-"""What somebody does, as a list of blocks: standing about, walking, shuffling the feet."""
+"""Programme of a clip as a list of blocks: standing, walking, shuffling the feet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class WalkBlock:
     """Walking or running.
 
     Attributes:
@@ -73,7 +73,7 @@ class Leap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lift:
-    """A foot (0 left, 1 right) off the ground; what it does there is a gesture."""
+    """A foot (0 left, 1 right) off the ground; its movement there is a gesture."""
 
     at_s: float
     seconds: float
@@ -81,7 +81,7 @@ class Lift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class HoldBlock:
     """Standing."""
 
     seconds: float
@@ -90,12 +90,12 @@ class Hold:
     lifts: tuple[Lift, ...] = ()
 
 
-Block: TypeAlias = Walk | Hold
+Block: TypeAlias = WalkBlock | HoldBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipPerson:
-    """Who does it.
+    """Person of a programme.
 
     Attributes:
         style: Gait residual (see :func:`jaywalk.motion.synthesis._gait_model.draw_style`).

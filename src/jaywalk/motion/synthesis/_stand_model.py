@@ -1,4 +1,4 @@
-"""How people stand: postures, sway, and what they do with their hands."""
+"""Model of standing people: postures, sway and movements of the hands."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _fades(frames: int, rate_hz: float) -> FloatArray:
 def quiet_movement(
     model: StandModel, spread: FloatArray, frames: int, rate_hz: float, draws: Draws
 ) -> FloatArray:
-    """(frames, 66) movement of somebody who stands: slow and quick noise on every axis."""
+    """(frames, 66) movement of a standing person: slow and quick noise on every axis."""
     out = np.zeros((frames, len(spread)))
     for share, scale_s in ((0.6, 0.2), (0.8, 0.8)):
         out += share * smooth_noise(frames, len(spread), scale_s * rate_hz, draws)

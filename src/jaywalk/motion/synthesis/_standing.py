@@ -31,12 +31,12 @@ _LEFT: Final = np.array([1.0, 0.0, 0.0])
 GESTURE_TERMS: Final = 16
 _QUIET_RAD: Final = 0.05
 _STRETCH: Final = 0.994
-_MOST_RAISED: Final = 1.06
+_MAX_RAISED: Final = 1.06
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A stretch in which somebody stands, at most 3.6 s.
+    """A stretch of standing, at most 3.6 s.
 
     Attributes:
         sequence: Where it was cut from.
@@ -104,7 +104,7 @@ def straightened(posture: FloatArray, means: FloatArray) -> FloatArray:
     rotations = np.repeat(to_rotations(posture[None, :-1], means), 2, axis=0)
     root = np.tile([0.0, posture[-1], 0.0], (2, 1))
     pose = Clip(name="posture", rotations=rotations, root_m=root, rate_hz=60.0)
-    factor = float(np.clip(_STRETCH * LEG_LENGTH_M / legs_m(pose)[0].max(), 1.0, _MOST_RAISED))
+    factor = float(np.clip(_STRETCH * LEG_LENGTH_M / legs_m(pose)[0].max(), 1.0, _MAX_RAISED))
     pose = raised(pose, factor)
     return np.append(to_angles(pose.rotations[0], means), pose.root_m[0, 1])
 

@@ -22,7 +22,7 @@ from jaywalk.motion.synthesis._gestures import (
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._people import Role, draw_age, draw_role, in_odd_posture
 from jaywalk.motion.synthesis._plans import Behaviour, ClipPlan
-from jaywalk.motion.synthesis._programme import Hold, Shuffle, Turn, Walk
+from jaywalk.motion.synthesis._programme import HoldBlock, Shuffle, Turn, WalkBlock
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline
 from jaywalk.motion.synthesis.model_file import MotionModel
 
@@ -38,7 +38,7 @@ _STILL: Final = (
 
 
 def stander(model: MotionModel, draws: Draws, *, odd: float = 0.0) -> Role:
-    """Somebody who stands, in an unusual posture in a share of cases."""
+    """A standing person, sometimes in an unusual posture."""
     role = draw_role(model, draw_age(draws), 0.8, draws, plain=True)
     return in_odd_posture(role, model, draws) if draws.chance(odd) else role
 
@@ -71,7 +71,7 @@ def _small_steps(seconds: float, draws: Draws, *, chance: float) -> tuple[Shuffl
 def _idle(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws, odd=0.12)
     seconds = draws.uniform(4.5, 9.0)
-    hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.4))
+    hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.4))
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         _restlessness(layer, draws)
@@ -83,7 +83,7 @@ def _idle(model: MotionModel, draws: Draws) -> ClipPlan:
 def _look(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws)
     seconds = draws.uniform(5.0, 8.5)
-    hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.5))
+    hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.5))
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         at_s = draws.uniform(0.1, 0.8)
@@ -105,7 +105,7 @@ def _phone(model: MotionModel, draws: Draws) -> ClipPlan:
     role = stander(model, draws)
     thing = draws.one_of(_STILL)
     seconds = draws.uniform(5.0, 9.0)
-    hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.3))
+    hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.3))
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         start = draws.uniform(-1.5, 1.5)
@@ -119,10 +119,10 @@ def _phone(model: MotionModel, draws: Draws) -> ClipPlan:
 
 
 def _hands(model: MotionModel, draws: Draws) -> ClipPlan:
-    """Gestures of the gesture model, as of somebody who talks or works with the hands."""
+    """Gestures of the gesture model, such as talking or working with the hands."""
     role = stander(model, draws, odd=0.25)
     seconds = draws.uniform(4.0, 8.5)
-    hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.3))
+    hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.3))
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         at_s = draws.uniform(-0.5, 0.5) if draws.chance(0.3) else draws.uniform(0.0, 0.8)
@@ -142,7 +142,7 @@ def _act(model: MotionModel, draws: Draws) -> ClipPlan:
     seconds = draws.uniform(5.0, 8.5)
     names = [draws.one_of(tuple(ARM_POSES)) for _ in range(2)]
     waves = draws.chance(0.35)
-    hold = Hold(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.35))
+    hold = HoldBlock(seconds=seconds, shuffles=_small_steps(seconds, draws, chance=0.35))
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:
         at_s = draws.uniform(0.2, 0.9)
@@ -174,7 +174,7 @@ def _bend(model: MotionModel, draws: Draws) -> ClipPlan:
             look_round(layer, at_s, draws, 1)
 
     caption = f"{role.noun} {'crouches and picks something up' if deep else 'bends over'}"
-    return ClipPlan(role=role, blocks=(Hold(seconds=seconds),), acting=act, caption=caption)
+    return ClipPlan(role=role, blocks=(HoldBlock(seconds=seconds),), acting=act, caption=caption)
 
 
 def _spot(model: MotionModel, draws: Draws) -> ClipPlan:
@@ -205,7 +205,7 @@ def _spot(model: MotionModel, draws: Draws) -> ClipPlan:
         if draws.chance(0.5):
             look_round(layer, draws.uniform(0.0, 1.0), draws)
 
-    hold = Hold(seconds=at_s + 0.5, shuffles=tuple(moves))
+    hold = HoldBlock(seconds=at_s + 0.5, shuffles=tuple(moves))
     caption = f"{role.noun} stands, {', '.join(words)}"
     return ClipPlan(role=role, blocks=(hold,), acting=act, caption=caption)
 
@@ -218,9 +218,9 @@ def _pace(model: MotionModel, draws: Draws) -> ClipPlan:
     way = 1.0 if draws.chance(0.5) else -1.0
     turn = Turn(at_s=0.2, seconds=1.6, angle_rad=way * draws.uniform(0.0, 1.6))
     blocks = (
-        Hold(seconds=draws.uniform(1.0, 2.5)),
-        Walk(seconds=draws.uniform(0.4, 1.1), speed_mps=speed, turns=(turn,)),
-        Hold(seconds=draws.uniform(2.0, 4.5)),
+        HoldBlock(seconds=draws.uniform(1.0, 2.5)),
+        WalkBlock(seconds=draws.uniform(0.4, 1.1), speed_mps=speed, turns=(turn,)),
+        HoldBlock(seconds=draws.uniform(2.0, 4.5)),
     )
 
     def act(layer: Layer, _timeline: Timeline, draws: Draws) -> None:

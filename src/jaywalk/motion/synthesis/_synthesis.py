@@ -26,7 +26,7 @@ from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._footing import place_feet
 from jaywalk.motion.synthesis._layer import Layer
 from jaywalk.motion.synthesis._pose_channels import to_rotations
-from jaywalk.motion.synthesis._programme import Block, ClipPerson, Walk
+from jaywalk.motion.synthesis._programme import Block, ClipPerson, WalkBlock
 from jaywalk.motion.synthesis._stand_model import quiet_movement, smooth_noise
 from jaywalk.motion.synthesis._timeline import FRAMES_PER_S, Timeline, lay_out
 from jaywalk.motion.synthesis.model_file import MotionModel
@@ -183,13 +183,13 @@ def _sway(timeline: Timeline, layer: Layer, draws: Draws) -> FloatArray:
 def _speed_ratio(
     blocks: Sequence[Block], timeline: Timeline, person: ClipPerson, root_m: FloatArray
 ) -> float | None:
-    """Speed reached over speed wanted, where somebody walks steadily; None if nobody does."""
+    """Reached over wanted speed during steady walking; None if there is no steady walking."""
     ground = gaussian_filter1d(root_m[:, [0, 2]], 0.3 * timeline.rate_hz, axis=0, mode="nearest")
     speed = np.linalg.norm(np.gradient(ground, axis=0), axis=1) * timeline.rate_hz
     speed *= np.sqrt(person.body_scale)
     wanted, reached = 0.0, 0.0
     for block, start in zip(blocks, timeline.starts, strict=True):
-        if not isinstance(block, Walk) or block.paces or block.backward:
+        if not isinstance(block, WalkBlock) or block.paces or block.backward:
             continue
         first = start + (round(1.2 * FRAMES_PER_S) if block.starts else 20)
         last = start + round((block.seconds - (0.8 if block.stops else 0.3)) * FRAMES_PER_S)

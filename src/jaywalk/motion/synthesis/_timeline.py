@@ -12,7 +12,14 @@ from scipy.ndimage import gaussian_filter1d
 from jaywalk.core.arrays import FloatArray
 from jaywalk.motion.synthesis._draws import Draws
 from jaywalk.motion.synthesis._gait_model import PERIOD_RANGE_S, GaitModel, run_share
-from jaywalk.motion.synthesis._programme import Block, ClipPerson, Hold, Leap, Shuffle, Walk
+from jaywalk.motion.synthesis._programme import (
+    Block,
+    ClipPerson,
+    HoldBlock,
+    Leap,
+    Shuffle,
+    WalkBlock,
+)
 from jaywalk.motion.synthesis._stand_model import smooth_noise
 
 FRAMES_PER_S: Final = 60.0
@@ -101,7 +108,7 @@ def lay_out(
     parts: list[_Part] = []
     phase = draws.uniform()
     for block in blocks:
-        if isinstance(block, Walk):
+        if isinstance(block, WalkBlock):
             part = _walk(block, model, person, draws, phase=phase, pace=pace)
         else:
             part = _hold(block, model, person, phase=phase)
@@ -123,7 +130,7 @@ def lay_out(
     )
 
 
-def _speeds(block: Walk, person: ClipPerson, time_s: FloatArray, pace: float) -> FloatArray:
+def _speeds(block: WalkBlock, person: ClipPerson, time_s: FloatArray, pace: float) -> FloatArray:
     """(frames,) wanted speed on the body of scale 1; people need two or three steps to start."""
     speed = np.full(len(time_s), block.speed_mps)
     for change in block.paces:
@@ -137,7 +144,13 @@ def _speeds(block: Walk, person: ClipPerson, time_s: FloatArray, pace: float) ->
 
 
 def _walk(
-    block: Walk, model: GaitModel, person: ClipPerson, draws: Draws, *, phase: float, pace: float
+    block: WalkBlock,
+    model: GaitModel,
+    person: ClipPerson,
+    draws: Draws,
+    *,
+    phase: float,
+    pace: float,
 ) -> _Part:
     clock = float(np.sqrt(person.body_scale))
     rate = FRAMES_PER_S * clock
@@ -205,7 +218,7 @@ def _unwarped(phase: float, share: float) -> float:
     )
 
 
-def _end(phase: FloatArray, block: Walk, wanted: int) -> int:
+def _end(phase: FloatArray, block: WalkBlock, wanted: int) -> int:
     """Frames of the block: to the first step that lands after its duration."""
     if not block.stops:
         return wanted
@@ -216,7 +229,7 @@ def _end(phase: FloatArray, block: Walk, wanted: int) -> int:
     return int(after[0]) + 1 if len(after) else len(phase)
 
 
-def _hold(block: Hold, model: GaitModel, person: ClipPerson, *, phase: float) -> _Part:
+def _hold(block: HoldBlock, model: GaitModel, person: ClipPerson, *, phase: float) -> _Part:
     frames = max(2, round(block.seconds * FRAMES_PER_S))
     time_s = np.arange(frames) / FRAMES_PER_S
     planted = np.ones((frames, 2))

@@ -91,7 +91,7 @@ def packaged_library(name: str) -> MotionLibrary:
     """The default library by the name "", or the everyday one by ``EVERYDAY``.
 
     Raises:
-        UsageError: There is no such library.
+        UsageError: The library does not exist.
     """
     makers = {"": default_library, EVERYDAY: everyday_library}
     if name not in makers:
@@ -125,14 +125,14 @@ def _kept_library(
 
 
 def _generate(folder: Path, model: MotionModel, clips: int, say: Callable[[str], None]) -> None:
-    """Write beside the final place and move there: nobody ever sees half a library."""
+    """Write beside the final place and move there, so that no one sees half a library."""
     workshop = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
         sample_library(model, workshop / "library", clips=clips, seed=SEED, say=say)
         try:
             (workshop / "library").rename(folder)
         except OSError:
-            if not (folder / META).exists():  # unless somebody else was faster
+            if not (folder / META).exists():  # unless another process was faster
                 raise
     finally:
         shutil.rmtree(workshop, ignore_errors=True)

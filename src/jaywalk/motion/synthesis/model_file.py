@@ -16,6 +16,7 @@ import numpy as np
 from jaywalk.core.arrays import FloatArray
 from jaywalk.core.errors import DataError
 from jaywalk.core.files import parse_arrays, read_bytes
+from jaywalk.geometry.rotation import normalise
 from jaywalk.motion.synthesis._action_model import PATH_STEP, POSE_STEP, ActionBank
 from jaywalk.motion.synthesis._actions import ActionKind
 from jaywalk.motion.synthesis._gait_model import GaitCodes, GaitModel
@@ -114,7 +115,7 @@ def load_model(path: Path) -> MotionModel:
     """Read a model file.
 
     Raises:
-        DataError: It is no model, broken, or of another version.
+        DataError: It is not a model, is broken, or has another version.
     """
     return _parse(read_bytes(path, "a motion model (.npz)", _LARGEST_BYTES), str(path))
 
@@ -149,7 +150,7 @@ def _parse(content: bytes, name: str) -> MotionModel:
             )
         digest = hashlib.blake2b(content, digest_size=8).hexdigest()
         return MotionModel(
-            means=_unit(arrays["means"].astype(np.float64)),
+            means=normalise(arrays["means"].astype(np.float64)),
             gait=_gait(arrays),
             stand=_stand(arrays),
             facts=facts,
@@ -165,11 +166,7 @@ def _parse(content: bytes, name: str) -> MotionModel:
         AttributeError,
         IndexError,
     ) as problem:
-        raise DataError(f"{name}: is no motion model ({problem!r})") from problem
-
-
-def _unit(quaternions: FloatArray) -> FloatArray:
-    return np.asarray(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True))
+        raise DataError(f"{name}: is not a motion model ({problem!r})") from problem
 
 
 def _unpacked(arrays: dict[str, np.ndarray], name: str) -> FloatArray:

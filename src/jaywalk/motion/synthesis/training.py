@@ -1,7 +1,4 @@
-"""Training the motion model from a folder of CMU captures.
-
-Fitting the model of standing people.
-"""
+"""Training of the motion model, with its model of standing people, from CMU captures."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def fit_standing(stretches: Sequence[Standing]) -> StandModel:
     if fewest < 8:
         raise DataError(
             f"only {len(gestures)} gestures and {len(quiet)} quiet stretches were found; "
-            "train on captures with people who stand, too (8 of each at least)"
+            "include captures of standing people (at least 8 of each)"
         )
     mean, axes, codes = _postures(np.stack([s.posture for s in stretches]))
     moved = np.concatenate([s.movement for s in stretches])

@@ -16,7 +16,7 @@ from jaywalk.motion.video.camera import (
     BALL_POINTS,
     MARK_POINTS,
     POINTS,
-    Body,
+    BodyTrack,
     Camera,
     Placed,
 )
@@ -224,7 +224,7 @@ def low_share(placed: Placed, weights: Weights) -> FloatArray:
 
 def ground_term(
     placed: Placed,
-    body: Body,
+    body: BodyTrack,
     seen: Seen,
     standing: FloatArray,
     weights: Weights,
@@ -249,7 +249,7 @@ def ground_term(
     return float(cost.sum())
 
 
-def anchored_share(placed: Placed, body: Body) -> FloatArray:
+def anchored_share(placed: Placed, body: BodyTrack) -> FloatArray:
     """Confidence (frames, 4) that a foot point is on the ground as the lowest of its frame."""
     heights = placed.points_m[:, FOOT_POINTS, 1] - body.scale * FOOT_HEIGHTS_M
     above = heights - heights.min(axis=1, keepdims=True)
@@ -264,7 +264,7 @@ def standing_share(placed: Placed, seen: Seen, weights: Weights) -> FloatArray:
     return np.asarray(still * low_share(placed, weights))
 
 
-def pose_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
+def pose_term(body: BodyTrack, seen: Seen, into: NormalEquations | None) -> float:
     """Cost of untypical joint angles, of hinges off their axis, and of sudden turns."""
     local = body.rotations[:, ACTIVE]
     turns = to_rotvec(local)
@@ -293,7 +293,7 @@ def pose_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
     return cost
 
 
-def size_term(body: Body, seen: Seen, into: NormalEquations | None) -> float:
+def size_term(body: BodyTrack, seen: Seen, into: NormalEquations | None) -> float:
     """Cost of a body size that differs from the expected size."""
     guess, trust = seen.scale_guess
     miss = (body.scale - guess) / trust

@@ -68,19 +68,19 @@ _MOVES: Final[NDArray[np.bool_]] = np.array(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class BodyTrack:
     """Body over time: local rotations (frames, 22, 4), pelvis (frames, 3), size."""
 
     rotations: FloatArray
     root_m: FloatArray
     scale: float
 
-    def moved(self, step: FloatArray, scale_step: float) -> Body:
+    def moved(self, step: FloatArray, scale_step: float) -> BodyTrack:
         """Return the body after a step (frames, UNKNOWNS) of the unknowns."""
         rotations = self.rotations.copy()
         turns = from_rotvec(step[:, 3:].reshape(len(step), -1, 3))
         rotations[:, ACTIVE] = normalise(multiply(rotations[:, ACTIVE], turns))
-        return Body(
+        return BodyTrack(
             rotations=rotations,
             root_m=self.root_m + step[:, :3],
             scale=self.scale + scale_step,
@@ -102,7 +102,7 @@ class Placed:
     growth: FloatArray
 
 
-def place(body: Body, *, slopes: bool = True) -> Placed:
+def place(body: BodyTrack, *, slopes: bool = True) -> Placed:
     """Compute the positions of all points; without ``slopes`` the derivatives are left empty."""
     turned = global_rotations(np.ascontiguousarray(body.rotations), PARENTS)
     offsets = body.scale * BODY_OFFSETS_M

@@ -24,7 +24,14 @@ from jaywalk.motion.video import _terms as terms
 from jaywalk.motion.video import landmarks as lm
 from jaywalk.motion.video._normal_equations import NormalEquations
 from jaywalk.motion.video._terms import FOOT_POINTS, Seen, Weights
-from jaywalk.motion.video.camera import MARK_POINTS, Body, Camera, Placed, full_rotations, place
+from jaywalk.motion.video.camera import (
+    MARK_POINTS,
+    BodyTrack,
+    Camera,
+    Placed,
+    full_rotations,
+    place,
+)
 from jaywalk.motion.video.landmarks import MARKS, Landmarks
 
 _SOLES: Final = [lm.LEFT_HEEL, lm.RIGHT_HEEL, lm.LEFT_TOE, lm.RIGHT_TOE]
@@ -37,7 +44,7 @@ _SCALES: Final = (0.45, 1.5)
 class Guess:
     """Initial body, and the landmarks in world axes with their confidence."""
 
-    body: Body
+    body: BodyTrack
     seen: Seen
     weights: Weights
 
@@ -56,7 +63,7 @@ def first_guess(landmarks: Landmarks, camera: Camera, *, rate_hz: float, name: s
     )
     world = (facing[:, None] @ centred[..., None])[..., 0]
     pose = fit_joints(_joints(world), rate_hz=rate_hz, name=name)
-    body = Body(
+    body = BodyTrack(
         rotations=full_rotations(pose.rotations), root_m=np.zeros((len(world), 3)), scale=1.0
     )
     confidence = landmarks.confidence[:, MARKS]
@@ -113,10 +120,10 @@ def _joints(world: FloatArray) -> FloatArray:
     hips = world[:, [lm.LEFT_HIP, lm.RIGHT_HIP]]
     shoulders = world[:, [lm.LEFT_SHOULDER, lm.RIGHT_SHOULDER]]
     middle, top = hips.mean(axis=1), shoulders.mean(axis=1)
-    up = _unit(top - middle)
+    up = _directions(top - middle)
     across = hips[:, 0] - hips[:, 1]
-    across = _unit(across - (across * up).sum(axis=1, keepdims=True) * up)
-    above = _unit(shoulders[:, 0] - shoulders[:, 1])
+    across = _directions(across - (across * up).sum(axis=1, keepdims=True) * up)
+    above = _directions(shoulders[:, 0] - shoulders[:, 1])
     out[:, 0] = middle + 0.091 * up
     half = float(BODY_OFFSETS_M[1, 0])
     out[:, 1], out[:, 2] = middle + half * across, middle - half * across
@@ -125,14 +132,15 @@ def _joints(world: FloatArray) -> FloatArray:
     out[:, 12] = top + 0.06 * up
     out[:, 13], out[:, 14] = top + 0.08 * above, top - 0.08 * above
     ears = world[:, [lm.LEFT_EAR, lm.RIGHT_EAR]].mean(axis=1)
-    out[:, 15] = out[:, 12] + 0.083 * _unit(ears - out[:, 12])
+    out[:, 15] = out[:, 12] + 0.083 * _directions(ears - out[:, 12])
     for side in range(2):
         toe = world[:, lm.LEFT_TOE + side] - world[:, lm.LEFT_ANKLE + side]
-        out[:, 10 + side] = out[:, 7 + side] + 0.13 * _unit(toe)
+        out[:, 10 + side] = out[:, 7 + side] + 0.13 * _directions(toe)
     return out
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def _directions(vectors: FloatArray) -> FloatArray:
+    """Unit vectors; the y axis where a vector has no length."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     fallback = np.zeros_like(vectors)
     fallback[..., 1] = 1.0
@@ -140,13 +148,13 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _on_ground(
-    body: Body,
+    body: BodyTrack,
     sure: Landmarks,
     camera: Camera,
     confidence: FloatArray,
     rate_hz: float,
     name: str,
-) -> Body:
+) -> BodyTrack:
     """Set size and path so that the lowest foot point lies on the ground at its pixel."""
     points = place(body, slopes=False).points_m
     lowest = points[:, FOOT_POINTS, 1].argmin(axis=1)
@@ -162,7 +170,7 @@ def _on_ground(
             "ground the person walks on?"
         )
     scale = _scale(points, sure, camera, under, lowest, known, confidence)
-    body = Body(rotations=body.rotations, root_m=body.root_m, scale=scale)
+    body = BodyTrack(rotations=body.rotations, root_m=body.root_m, scale=scale)
     points = place(body, slopes=False).points_m
     foot = points[:, FOOT_POINTS][frames, lowest]
     path = under - foot
@@ -171,7 +179,7 @@ def _on_ground(
         width = 2 * round(0.1 * rate_hz) + 1
         path[:, axis] = median_filter(path[:, axis], size=width, mode="nearest")
         path[:, axis] = gaussian_filter1d(path[:, axis], 0.1 * rate_hz, mode="nearest")
-    return Body(rotations=body.rotations, root_m=path, scale=scale)
+    return BodyTrack(rotations=body.rotations, root_m=path, scale=scale)
 
 
 def _scale(
@@ -198,12 +206,12 @@ def _scale(
 
 
 _ROUNDS: Final = (10, 10, 6)  # steps: on the lower foot, then twice on the feet that stand
-_ENOUGH: Final = 1e-4  # relative gain below which a round ends
-_MOST_DAMPING: Final = 1e6
+_MIN_GAIN: Final = 1e-4  # relative gain below which a round ends
+_MAX_DAMPING: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class VideoFit:
     """Result of the fit of one person.
 
     Attributes:
@@ -226,7 +234,7 @@ def fit_person(
     caption: str = "",
     source: str = "",
     licence: str = "",
-) -> Fit:
+) -> VideoFit:
     """Fit a body to landmarks that are ``1 / rate_hz`` seconds apart.
 
     The sum over all frames of these costs is minimised: errors in the picture and about the hips
@@ -263,7 +271,7 @@ def fit_person(
         source=source,
         licence=licence,
     )
-    return Fit(
+    return VideoFit(
         motion=motion,
         image_miss_px=float(np.median(miss[known])) if known.any() else float("nan"),
         steps=steps,
@@ -281,7 +289,7 @@ def _world_size(placed: Placed, seen: Seen) -> float:
 
 
 def _solve(
-    body: Body,
+    body: BodyTrack,
     seen: Seen,
     camera: Camera,
     weights: Weights,
@@ -289,14 +297,14 @@ def _solve(
     *,
     feet: bool,
     rounds: int,
-) -> tuple[Body, int]:
+) -> tuple[BodyTrack, int]:
     """Minimise by Levenberg-Marquardt with the current robust weights."""
     damping = 1e-3
     placed = place(body)
     size = _world_size(placed, seen)
     low = terms.low_share(placed, weights)
 
-    def cost(of: Body, at: Placed, into: NormalEquations | None) -> float:
+    def cost(of: BodyTrack, at: Placed, into: NormalEquations | None) -> float:
         total = terms.image_term(at, seen, camera, weights, into)
         total += terms.world_term(at, seen, size, weights, into)
         total += terms.smooth_term(at, seen, weights, into)
@@ -315,20 +323,20 @@ def _solve(
         body, after = better
         placed = place(body)
         size = _world_size(placed, seen)
-        if before - after < _ENOUGH * before:
+        if before - after < _MIN_GAIN * before:
             return body, taken + 1
     return body, rounds
 
 
 def _step(
-    body: Body,
+    body: BodyTrack,
     equations: NormalEquations,
     before: float,
-    cost: Callable[[Body, Placed, NormalEquations | None], float],
+    cost: Callable[[BodyTrack, Placed, NormalEquations | None], float],
     damping: float,
-) -> tuple[tuple[Body, float] | None, float]:
+) -> tuple[tuple[BodyTrack, float] | None, float]:
     """Find a step that lowers the cost, or None; and the damping for the next step."""
-    while damping < _MOST_DAMPING:
+    while damping < _MAX_DAMPING:
         try:
             moved = body.moved(*equations.solve(damping))
         except LinAlgError:

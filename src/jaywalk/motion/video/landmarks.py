@@ -23,14 +23,14 @@ Picture = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class VideoFrame:
     """Upright RGB picture (height, width, 3) and its time from the beginning of the video."""
 
     time_s: float
     picture: Picture
 
 
-def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
+def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[VideoFrame]:
     """Read the frames of a video in order, each with its time; the rate need not be constant.
 
     A truncated video is read up to its end.
@@ -68,7 +68,7 @@ def read_frames(path: Path, *, rate_hz: float | None = None) -> Iterator[Frame]:
             shape = shape or image.shape
             if image.shape != shape:
                 raise DataError(f"{path}: the picture changes its size at {last:.2f} s")
-            yield Frame(time_s=last, picture=image)
+            yield VideoFrame(time_s=last, picture=image)
         if shape is None:
             raise DataError(f"{path}: no frame could be decoded; is the file cut short?")
 

@@ -22,11 +22,11 @@ from jaywalk.motion.video.ground import GroundPoints
 from jaywalk.motion.video.landmarks import (
     MARKS,
     Box,
-    Frame,
     Landmarks,
     Picture,
     PoseSource,
     Sighting,
+    VideoFrame,
     at_even_times,
     read_frames,
 )
@@ -34,7 +34,7 @@ from jaywalk.motion.video.landmarks import (
 _PROPOSE_S: Final = 0.2  # interval of the search for new people
 _THOROUGH_S: Final = 1.0  # interval of the search with the slow detector
 _LOST_S: Final = 0.8  # a track ends after this time without a sighting
-_SURE: Final = 0.4
+_MIN_CONFIDENCE: Final = 0.4
 _SAME: Final = 0.25  # landmarks nearer than this share of the height belong to one person
 
 
@@ -86,7 +86,7 @@ class Tracker:
     _proposed_s: float = -1e9
     _thorough_s: float = -1e9
 
-    def feed(self, frame: Frame) -> None:
+    def feed(self, frame: VideoFrame) -> None:
         """Find known people at their expected positions, then search for new ones."""
         matches: list[tuple[VideoTrack, Sighting]] = []
         for track in self.open:
@@ -108,7 +108,7 @@ class Tracker:
         self.open = []
         return sorted(self.closed, key=lambda track: track.times_s[0])
 
-    def _search(self, frame: Frame) -> None:
+    def _search(self, frame: VideoFrame) -> None:
         thorough = frame.time_s - self._thorough_s >= _THOROUGH_S - 1e-6
         if thorough:
             self._thorough_s = frame.time_s
@@ -127,7 +127,7 @@ class Tracker:
 
     def _look(self, picture: Picture, box: Box) -> Sighting | None:
         sighting = self.source.look(picture, box)
-        if sighting is None or sighting.sureness < _SURE:
+        if sighting is None or sighting.sureness < _MIN_CONFIDENCE:
             return None
         if sighting.box.height < self.smallest_px or sighting.box.shared(box) < 0.3:
             return None
@@ -155,11 +155,11 @@ class Tracker:
 
 
 def track_people(
-    frames: Iterable[Frame],
+    frames: Iterable[VideoFrame],
     source: PoseSource,
     *,
     smallest_px: float,
-    progress: Callable[[Frame, int], None] = lambda _frame, _people: None,
+    progress: Callable[[VideoFrame, int], None] = lambda _frame, _people: None,
 ) -> list[VideoTrack]:
     """Track all people in a video; ``progress`` gets every frame and the number of open tracks."""
     tracker = Tracker(source=source, smallest_px=smallest_px)
@@ -259,7 +259,7 @@ def find_people(
     source.learn(sample)
     times: list[float] = []
 
-    def progress(frame: Frame, people: int) -> None:
+    def progress(frame: VideoFrame, people: int) -> None:
         times.append(frame.time_s)
         if len(times) % 50 == 0:
             say(f"{len(times)} of {total} frames, {people} people in sight")

@@ -7,7 +7,6 @@ one file per scene, and a manifest of how they were made.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ import numpy as np
 
 from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import load_arrays as read_arrays
-from jaywalk.core.files import read_text
+from jaywalk.core.files import read_text, replacing
 from jaywalk.metrics.realism.scene import (
     N_STEPS,
     Case,
@@ -53,7 +52,9 @@ class _Arrays:
         try:
             return np.array(self.arrays[name], dtype=kind, order="C")
         except (TypeError, ValueError) as problem:
-            raise DataError(f"'{self.source}': array '{name}' is no table of numbers.") from problem
+            raise DataError(
+                f"'{self.source}': array '{name}' is not a table of numbers."
+            ) from problem
 
     def ints(self, name: str) -> Any:
         return self.get(name, np.int64)
@@ -191,10 +192,8 @@ def case_arrays(case: Case) -> dict[str, Any]:
 
 def write_npz_case(path: Path, case: Case) -> None:
     """Write an archive, completely or not at all."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with unfinished.open("wb") as file:
+    with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, **case_arrays(case))
-    os.replace(unfinished, path)
 
 
 _FORMAT = "jaywalk-rollouts"

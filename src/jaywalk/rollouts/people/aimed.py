@@ -1,4 +1,4 @@
-"""Drawn tests of the reactive model: aimed encounters with vehicles, and gaps at the kerb."""
+"""Drawn encounters aimed at the side of a vehicle."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import numpy as np
 
 from jaywalk.actors.reactive.model import ReactionModel
 from jaywalk.actors.reactive.traits import (
-    AT_KERB,
     ATTENTIVE,
-    COMMITTED,
     ON_ROAD,
     AttentionShares,
     ReactionSettings,
@@ -39,10 +37,6 @@ DRIVES: Final = {
     "4 to 12 m/s": ((4.0, 12.0), False),
     "2 to 8 m/s, braking": ((2.0, 8.0), True),
 }
-# HIKER: 60 people, 2,138 trials with vehicles of constant speed, as a logit over gap and speed.
-_LOGIT: Final = (-6.67, 1.229, 0.132)
-GAPS_S: Final = (2.0, 3.0, 4.0, 5.0)
-SPEEDS_MPS: Final = (11.18, 13.41, 15.65)  # 25, 30 and 35 mph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,36 +111,6 @@ def _meet(
         side |= touches & (aside >= 0.0) & (ahead <= 0.0)
         front |= touches & ~side
     return side, front
-
-
-def accepted_share(
-    gap_s: float, speed_mps: float, settings: ReactionSettings, count: int = 400, seed: int = 7
-) -> float:
-    """Share of people at the kerb who accept the gap before a vehicle of constant speed."""
-    model = _model(count, settings, ATTENTIVE, seed, "gaps")
-    rows = model.rows
-    rows.where[:] = AT_KERB
-    centre = _APART_M * np.arange(count)
-    rows.x[:], rows.y[:], rows.yaw[:] = centre, -2.0, 0.5 * math.pi
-    rows.aim_x[:], rows.aim_y[:], rows.left_m[:], rows.kerb_m[:] = centre, 8.0, 4.0, 0.0
-    went = np.zeros(count, np.bool_)
-    for tick in range(-20, round(gap_s / _DELTA_S)):
-        # People look at this vehicle while the one before it still passes.
-        rows.looking[:], rows.until_s[:], rows.looks[:], rows.looked[:] = True, 1e9, 2, True
-        front_m = speed_mps * (gap_s - tick * _DELTA_S)
-        if tick < 0:
-            rows.evidence[:] = 0.0
-        now = _cars(centre - front_m - _LENGTH_M / 2 - BODY_M, speed_mps)
-        model.step(np.arange(1, count + 1), now, _NO_BOXES, _NO_PEOPLE)
-        if tick >= 0:
-            went |= rows.decision == COMMITTED
-    return float(went.mean())
-
-
-def recorded_share(gap_s: float, speed_mps: float) -> float:
-    """Share of accepted gaps in HIKER."""
-    level, by_gap, by_speed = _LOGIT
-    return 1.0 / (1.0 + math.exp(-(level + by_gap * gap_s + by_speed * speed_mps)))
 
 
 def _model(

@@ -7,19 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from scipy.stats import kendalltau, wasserstein_distance
+from scipy.stats import wasserstein_distance
 
-from jaywalk.actors.reactive.traits import OBLIVIOUS, PRESETS, ReactionSettings
+from jaywalk.actors.reactive.traits import ATTENTIVE, OBLIVIOUS, PRESETS, ReactionSettings
 from jaywalk.core.arrays import FloatArray, IntArray
 from jaywalk.metrics.realism.people.encounters import Encounter
-from jaywalk.rollouts.people.aimed import (
-    DRIVES,
-    GAPS_S,
-    SPEEDS_MPS,
-    accepted_share,
-    aimed_contacts,
-    recorded_share,
-)
+from jaywalk.rollouts.people.aimed import DRIVES, aimed_contacts
 from jaywalk.rollouts.people.fitting import HELD_OUT
 from jaywalk.rollouts.people.replay import ReplayCase, Replayed, Replayer, recorded_contact
 from jaywalk.stats.bootstrap import Estimate, bca, cluster_codes
@@ -73,22 +66,13 @@ class ReplayRow:
 class AimedRow:
     """Contacts in drawn encounters that are aimed at the side of a vehicle."""
 
+    model: str
     vehicle: str
     people: str
     drawn: int
     side: int
     front: int
     side_share: Interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceRow:
-    """Share of accepted gaps of one length at one speed."""
-
-    gap_s: float
-    speed_mps: float
-    share: float
-    recorded: float
 
 
 def models(fitted: ReactionSettings | None = None) -> dict[str, ReactionSettings | None]:
@@ -245,46 +229,39 @@ def _ks(ours: FloatArray, recorded: FloatArray) -> float:
     return float(np.abs(below_a - below_b).max())
 
 
-def aimed_rows(settings: ReactionSettings, drawn: int, said: Said, seed: int = 0) -> list[AimedRow]:
+def aimed_rows(
+    compared: Mapping[str, ReactionSettings | None], drawn: int, said: Said, seed: int = 0
+) -> list[AimedRow]:
     """Draw encounters in which a person who does not react walks into a vehicle."""
     rows = []
+    for model, settings in compared.items():
+        if settings is None:
+            continue
+        for vehicle in DRIVES:
+            said(f"aimed encounters, {vehicle}, {model}")
+            rows.append(_aimed_row(model, settings, vehicle, drawn, seed))
     for vehicle in DRIVES:
-        for people, count in (("attentive", drawn), ("oblivious", min(drawn, 500))):
-            said(f"aimed encounters, {vehicle}, {people}")
-            options = {} if people == "attentive" else {"attention": OBLIVIOUS}
-            contacts = aimed_contacts(vehicle, count, settings, seed=seed, **options)
-            rows.append(
-                AimedRow(
-                    vehicle=vehicle,
-                    people=people,
-                    drawn=count,
-                    side=contacts.side,
-                    front=contacts.front,
-                    side_share=clopper_pearson(contacts.side, count),
-                )
-            )
+        said(f"aimed encounters, {vehicle}, oblivious")
+        preset, count = PRESETS["reactive"], min(drawn, 500)
+        rows.append(_aimed_row("reactive", preset, vehicle, count, seed, OBLIVIOUS))
     return rows
 
 
-def acceptance_rows(settings: ReactionSettings, people: int = 400) -> list[AcceptanceRow]:
-    """Shares of accepted gaps of the twelve combinations that were tried in HIKER."""
-    return [
-        AcceptanceRow(
-            gap_s=gap_s,
-            speed_mps=speed_mps,
-            share=accepted_share(gap_s, speed_mps, settings, people),
-            recorded=recorded_share(gap_s, speed_mps),
-        )
-        for gap_s in GAPS_S
-        for speed_mps in SPEEDS_MPS
-    ]
-
-
-def acceptance_facts(rows: Sequence[AcceptanceRow]) -> dict[str, float]:
-    """Mean error of the shares, and how well the order of the twelve is kept."""
-    ours = np.array([row.share for row in rows])
-    recorded = np.array([row.recorded for row in rows])
-    return {
-        "mean_error": float(np.abs(ours - recorded).mean()),
-        "kendall_tau": float(kendalltau(ours, recorded).statistic),
-    }
+def _aimed_row(
+    model: str,
+    settings: ReactionSettings,
+    vehicle: str,
+    count: int,
+    seed: int,
+    attention: int = ATTENTIVE,
+) -> AimedRow:
+    contacts = aimed_contacts(vehicle, count, settings, seed=seed, attention=attention)
+    return AimedRow(
+        model=model,
+        vehicle=vehicle,
+        people="oblivious" if attention == OBLIVIOUS else "attentive",
+        drawn=count,
+        side=contacts.side,
+        front=contacts.front,
+        side_share=clopper_pearson(contacts.side, count),
+    )

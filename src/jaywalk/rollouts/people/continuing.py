@@ -9,6 +9,7 @@ and all other people move as recorded. Bodies change speed and course as fast as
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from jaywalk.actors.reactive.traits import (
 from jaywalk.core.arrays import BoolArray, FloatArray, IntArray
 from jaywalk.geometry.angle import wrap_angle
 from jaywalk.geometry.path import arc_lengths
-from jaywalk.rollouts.people.recorded import Plan, RecordedPeople
+from jaywalk.rollouts.people.recorded import RecordedPeople, RecordedPlan
 from jaywalk.town.walkways import CROSSWALK, ROAD, WalkGrid, underfoot
 
 _NEAR_ROAD_M: Final = 20.0  # people begin to think about the road this far before it
@@ -50,6 +51,7 @@ _BEND_RAD: Final = 0.6  # people turn on the spot, or nearly so, beyond this
 _BEND_RADPS: Final = 3.2
 _BEND_PACE: Final = 0.55
 _KERB_M: Final = 1.0
+_BORDER_M: Final = 0.7  # people look to the next lane this far before its border
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ class _Ways:
     All arrays of a step are (r, p): rollouts and people.
     """
 
-    plans: tuple[Plan | None, ...]
+    plans: tuple[RecordedPlan | None, ...]
     grid: WalkGrid
     along_m: FloatArray  # (r, p)
     paths: list[FloatArray]
@@ -103,6 +105,10 @@ class _Ways:
             rows.left_m[:, k] = np.where(over, 4.0, np.where(on_road, leave - along, leave - enter))
             rows.onto_m[:, k] = np.where(on_road, np.maximum(along - enter, 0.0), math.inf)
             rows.painted[:, k] = plan.painted
+            if len(plan.lanes):
+                begins = plan.lanes[1:, 0] + self.shift_m[k] - _BORDER_M
+                reached = (along[:, None] >= begins).sum(axis=1)
+                rows.lane[:, k], rows.near_side[:, k] = reached, plan.lanes[reached, 1]
             rows.aim_x[:, k] = x + _BEYOND_M * np.cos(bearing[:, k])
             rows.aim_y[:, k] = y + _BEYOND_M * np.sin(bearing[:, k])
             spot = near & (enter - along < _ON_THE_SPOT_M)
@@ -176,8 +182,12 @@ class Follower:
         rows.x[:], rows.y[:] = place.T
         rows.vx[:], rows.vy[:] = velocity.T
         rows.yaw[:] = people.yaw_rad(tick)
-        on = people.is_planning(tick)
-        rows.active[:] = on
+        on, stays = people.is_planning(tick), people.stays(tick)
+        rows.active[:], rows.stays[:] = on | stays, stays
+        rows.where[stays], rows.kerb_m[stays] = OFF_ROAD, math.inf
+        rows.aim_x[stays], rows.aim_y[stays] = people.watched_m[stays].T
+        begins = np.array([p is not None and p.begins == tick for p in people.plans])
+        rows.looks_from[begins] = rows.looks[begins]
         parts: list[Any] = [column[None] for column in rows]
         view = Reactions(*parts)
         _Ways.of(people, tick, 1).fill(view, on[None])
@@ -193,13 +203,20 @@ class Continued:
     Attributes:
         rolled: (p,) who walks by the model; the others are where the record has them.
         place_m: (steps, r, p, 2) places after each tick.
+        decision: (steps, r, p) decisions of those who walk by the model.
     """
 
     rolled: BoolArray
     place_m: FloatArray
+    decision: IntArray
 
 
-def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
+def go_on(
+    follower: Follower,
+    keys: IntArray,
+    steps: int,
+    moved: Mapping[int, FloatArray] | None = None,
+) -> Continued:
     """Roll on from the follower's tick, once for each key of noise.
 
     People whose plan begins within the rollout begin it when the record does.
@@ -208,6 +225,7 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
         follower: The model before the first tick of the rollout.
         keys: (r,) keys of the noise.
         steps: Number of ticks; the record must reach that far.
+        moved: (steps, columns) poses of bodies that move otherwise than recorded, by index.
     """
     people, first = follower.people, follower.tick
     models, rows, cars = follower.model.fork(keys)
@@ -217,6 +235,7 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
     later = np.array([p is not None and first < p.begins < first + steps for p in people.plans])
     bodies = _Bodies.of(people, first, rollouts)
     track = np.empty((steps, rollouts, count, 2))
+    decision = np.zeros((steps, rollouts, count), np.int64)
     for step in range(steps):
         tick = first + step
         starts = later & np.array([p is not None and p.begins == tick for p in people.plans])
@@ -226,16 +245,19 @@ def go_on(follower: Follower, keys: IntArray, steps: int) -> Continued:
         rows.x[:], rows.y[:] = bodies.place_m[..., 0], bodies.place_m[..., 1]
         rows.vx[:], rows.vy[:] = bodies.velocity_mps[..., 0], bodies.velocity_mps[..., 1]
         rows.yaw[:], rows.active[:] = bodies.yaw_rad, on
+        rows.stays[:] = False
         bearing = ways.fill(rows, on)
-        around = people.around(tick)
+        other = {body: poses[step] for body, poses in moved.items()} if moved else None
+        around = people.around(tick, other)
         car = cars.update(around.ids, around.vehicle)
         for model in models:
             model.react(around.ids, car, around.blocker, around.other)
+        decision[step] = rows.decision
         bodies.move(people, rows, bearing, on, ways.arrived(rows))
         track[step] = bodies.place_m
         ended = people.place_m(min(tick + 1, len(people.tracks.tick) - 1))
         track[step][:, ~now] = ended[~now]
-    return Continued(rolled=now, place_m=track)
+    return Continued(rolled=now, place_m=track, decision=decision)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 The loss compares distributions of the replay with the recorded ones: gap, smallest distance,
 slowing and deviation (Wasserstein distances, in s, m, shares and m), and the share of contacts.
-Parts of the data are held out and never seen by the optimiser.
+Every encounter is replayed a few times, each with a person and noise of its own, so that the fit
+does not follow the noise. Parts of the data are held out and never seen by the optimiser.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import differential_evolution
 from scipy.stats import wasserstein_distance
 
 from jaywalk.actors.reactive.parameters import settings_of
@@ -26,6 +26,7 @@ from jaywalk.core.errors import DataError, UsageError
 from jaywalk.core.files import read_text
 from jaywalk.core.seeds import derive_seed
 from jaywalk.rollouts.people.replay import ReplayCase, Replayed, Replayer, recorded_contact
+from jaywalk.stats.cmaes import default_population, minimise
 
 Said = Callable[[str], None]
 
@@ -34,22 +35,28 @@ HELD_OUT: Final = ("dut", "intersection")
 
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "margin_m": (0.2, 1.6),
-    "turn_cost": (0.1, 1.5),
-    "slow_cost": (0.1, 2.0),
-    "change_cost": (0.05, 0.8),
+    "margin_cost": (0.3, 4.0),
+    "contact_cost": (2.0, 15.0),
+    "turn_cost": (0.05, 1.5),
+    "slow_cost": (0.1, 3.0),
+    "change_cost": (0.02, 0.8),
     "lag_s": (0.2, 0.8),
+    "stop_s": (0.25, 0.6),
+    "last_gap_m": (0.2, 0.8),
     "road_advantage_s": (-4.0, 1.0),
     "boldness_advantage": (0.0, 1.0),
     "fastest": (1.0, 1.6),
-    "margin_cost": (0.3, 4.0),
 }
-"""Fitted parameters with the ranges that are searched."""
+"""Fitted parameters with the ranges that are searched.
+
+``person_cost`` and ``person_margin_m`` are not among them: each person is replayed alone.
+"""
 
 MEASURES: Final = ("gap_s", "distance_m", "slowest_share", "deviation_m")
 CONTACT_WEIGHT: Final = 5.0
 """Weight of the share of contacts beside the distances: 10 % count as half a second of gap."""
 
-_POPULATION: Final = 16  # per generation
+_FEWEST_GENERATIONS: Final = 2
 _LOSS_WITHOUT_ENCOUNTERS: Final = 10.0
 
 
@@ -59,7 +66,8 @@ class FitRequest:
 
     Attributes:
         base: Preset whose other values stay.
-        evaluations: Largest number of replays.
+        evaluations: Largest number of parameter sets that are tried.
+        repeats: Replays of every encounter for each of them.
         seed: All random numbers of the fit derive from it.
         progress: File of the replays done, from which a fit goes on.
         keeps: Parameters that stay as in the preset.
@@ -68,6 +76,7 @@ class FitRequest:
     base: str = "campus"
     keeps: tuple[str, ...] = ()
     evaluations: int = 400
+    repeats: int = 2
     seed: int = 0
     progress: Path | None = None
 
@@ -90,7 +99,7 @@ class Fit:
         values: Fitted parameters by name.
         loss: Loss on the data of the fit.
         loss_before: The same with the preset's values.
-        evaluations: Number of replays that the search asked for.
+        evaluations: Number of parameter sets that the search asked for.
         reused: How many of them a former fit had done.
     """
 
@@ -174,7 +183,7 @@ class _Losses:
         for case in self.replayer.cases:
             digest.update(f"{case.scene} {case.vehicle} {case.recorded}".encode())
             digest.update(case.walk.xy_m.tobytes())
-        names = f"{sorted(self.request.bounds)} {self.request.seed} {PRESETS[self.request.base]}"
+        names = f"{self.request.bounds} {self.request.seed} {PRESETS[self.request.base]}"
         digest.update(names.encode())
         return digest.hexdigest()
 
@@ -210,7 +219,7 @@ class _Losses:
                     file.write(line + "\n")
         self.best = min(self.best, loss)
         if self.asked % 20 == 0:
-            self.said(f"{self.asked} replays, smallest loss {self.best:.4f}")
+            self.said(f"{self.asked} parameter sets, smallest loss {self.best:.4f}")
         return loss
 
 
@@ -224,37 +233,26 @@ def values_at(names: Iterable[str], point: Sequence[float] | FloatArray) -> dict
 
 def fit_people(cases: Sequence[ReplayCase], request: FitRequest, said: Said) -> Fit:
     """Search for the parameters with the smallest loss; the same request gives the same result."""
-    fewest = 2 * _POPULATION
-    if request.evaluations < fewest:
-        raise UsageError(f"--evaluations is {request.evaluations}; expected at least {fewest}.")
     if request.base not in PRESETS:
         raise UsageError(f"Unknown preset '{request.base}'; expected {', '.join(PRESETS)}.")
     bounds, preset = request.bounds, PRESETS[request.base]
-    losses = _Losses(Replayer(cases, request.seed), request, said)
+    fewest = 1 + _FEWEST_GENERATIONS * default_population(len(bounds))
+    if request.evaluations < fewest:
+        raise UsageError(f"--evaluations is {request.evaluations}; expected at least {fewest}.")
+    losses = _Losses(Replayer([*cases] * request.repeats, request.seed), request, said)
     low, high = np.array(list(bounds.values())).T
     begin = np.clip([getattr(preset, name) for name in bounds], low, high)
     before = losses(begin)
-    random = np.random.default_rng(derive_seed(request.seed, "fit-people"))
-    start = low + (high - low) * random.random((_POPULATION, len(bounds)))
-    # Half of the first generation lies around the preset.
-    half = _POPULATION // 2
-    spread = 0.15 * (high - low) * random.standard_normal((half, len(bounds)))
-    start[:half] = np.clip(begin + spread, low, high)
-    start[0] = begin
-    generations = max((request.evaluations - 1) // _POPULATION - 1, 1)
-    best = differential_evolution(
+    best = minimise(
         losses,
         list(bounds.values()),
-        init=start,
-        maxiter=generations,
-        rng=random,
-        polish=False,
-        tol=0.0,
-        atol=0.0,
+        begin,
+        evaluations=request.evaluations,
+        random=np.random.default_rng(derive_seed(request.seed, "fit-people")),
     )
     return Fit(
-        values=values_at(bounds, best.x),
-        loss=float(best.fun),
+        values=values_at(bounds, best.point),
+        loss=best.value,
         loss_before=before,
         evaluations=losses.asked,
         reused=losses.reused,
@@ -267,6 +265,7 @@ def fit_facts(fit: Fit, request: FitRequest) -> dict[str, Any]:
         "loss": round(fit.loss, 5),
         "loss_before": round(fit.loss_before, 5),
         "evaluations": fit.evaluations,
+        "repeats": request.repeats,
         "seed": request.seed,
         "bounds": {name: list(ends) for name, ends in request.bounds.items()},
         "contact_weight": CONTACT_WEIGHT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -24,10 +25,11 @@ _NAME: Final = "habit"  # of the events of posed people
 _ENDS: Final = ("crossed", "gives up", "knocked down", "back", "stays", "strolled")
 _TALL_M: Final = 0.6  # half height of a prop that hides what is behind it
 _STANDING_MPS: Final = 0.3
+_NO_LANES: Final[FloatArray] = np.zeros((0, 2))
 _RUN_AGAIN: Final = "drive the suite again, as in jaywalk run habit --people-model reactive"
 
 
-class Plan(NamedTuple):
+class RecordedPlan(NamedTuple):
     """A person's plan to cross.
 
     Attributes:
@@ -37,6 +39,7 @@ class Plan(NamedTuple):
         via_m: Place at the kerb.
         road_m: Where the path enters and leaves the road, along it.
         painted: Whether it enters the road on a crosswalk.
+        lanes: (n, 2) where lanes begin, and the sides from which their traffic comes; perhaps none.
     """
 
     begins: int
@@ -45,6 +48,7 @@ class Plan(NamedTuple):
     via_m: tuple[float, float]
     road_m: tuple[float, float]
     painted: bool
+    lanes: FloatArray = _NO_LANES
 
 
 class Around(NamedTuple):
@@ -64,6 +68,7 @@ class RecordedPeople:
         actor: (p,) numbers in the record, by row of the model.
         traits: Their traits.
         clip_mps: (p,) speed of the clip that each person walks with.
+        watched_m: (p, 2) points that people face before they set off; NaN: not recorded.
         noise_key: Key of the noise of the episode.
         settings: Parameters of the model.
         plans: The plan of each person who is to cross; None for the others.
@@ -77,9 +82,10 @@ class RecordedPeople:
     actor: IntArray
     traits: Traits
     clip_mps: FloatArray
+    watched_m: FloatArray
     noise_key: int
     settings: ReactionSettings
-    plans: tuple[Plan | None, ...]
+    plans: tuple[RecordedPlan | None, ...]
     tracks: EpisodeTracks
     body: IntArray
     grid: WalkGrid
@@ -107,9 +113,18 @@ class RecordedPeople:
         """(p, 2) velocities of the people, from their places."""
         return (self.place_m(tick) - self.place_m(max(tick - 1, 0))) / self.delta_s
 
-    def around(self, tick: int) -> Around:
-        """Vehicles, what hides them, and people who are not controlled by the model."""
+    def around(self, tick: int, moved: Mapping[int, FloatArray] | None = None) -> Around:
+        """Vehicles, what hides them, and people who are not controlled by the model.
+
+        Args:
+            tick: Index of the tick.
+            moved: Poses that differ from the record, by index of the body.
+        """
         pose, present = self.tracks.pose[:, tick], self.tracks.present[:, tick]
+        if moved:
+            pose = pose.copy()
+            for body, row in moved.items():
+                pose[body] = row
         rows = self._vehicles[present[self._vehicles]]
         vehicle = np.empty((len(rows), 8))
         vehicle[:, :4] = pose[rows][:, [X, Y, COS, SIN]]
@@ -129,6 +144,12 @@ class RecordedPeople:
             np.concatenate([vehicle[standing, :6], props]),
             np.ascontiguousarray(pose[others][:, [X, Y, VX, VY]]),
         )
+
+    def stays(self, tick: int) -> BoolArray:
+        """(p,) who stands before their plan begins, and looks around."""
+        known = np.isfinite(self.watched_m[:, 0])
+        later = [plan is not None and tick < plan.begins for plan in self.plans]
+        return np.asarray(known & np.array(later, np.bool_))
 
     def is_planning(self, tick: int) -> BoolArray:
         """(p,) who is on the way to cross at a tick."""
@@ -175,6 +196,7 @@ def read_reacting_people(record: Record) -> RecordedPeople:
         actor=actor,
         traits=_traits(roles),
         clip_mps=np.array([_clip_mps(role.detail) for role in roles]),
+        watched_m=np.array([_watched_m(role.detail) for role in roles]).reshape(-1, 2),
         noise_key=int(roles[0].detail["noise_key"]),
         settings=PRESETS[name],
         plans=tuple(_plan(notes, role, len(tracks.tick)) for role in roles),
@@ -205,28 +227,34 @@ def _is_whole(values: list[Any]) -> bool:
     return all(isinstance(value, int) and not isinstance(value, bool) for value in values)
 
 
+def _watched_m(detail: dict[str, Any]) -> tuple[float, float]:
+    x, y = detail.get("watched_m", (math.nan, math.nan))
+    return float(x), float(y)
+
+
 def _clip_mps(detail: dict[str, Any]) -> float:
     return float(detail.get("clip_mps", detail["traits"]["free_mps"]))
 
 
-def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> Plan | None:
+def _plan(notes: list[Announcement], role: Announcement, ticks: int) -> RecordedPlan | None:
     """The crossing that a person plans; attempts are played as clips and are no plan to cross."""
     mine = [note for note in notes if note.actor == role.actor]
-    plans = [note for note in mine if note.detail.get("what") == "intends"]
+    plans = [n for n in mine if n.detail.get("what") == "intends" and "path_m" in n.detail]
     if role.detail.get("intended") != "crossing" or not plans:
         return None
     facts = plans[0].detail
-    if facts.get("road_m") is None or "path_m" not in facts:
+    if facts.get("road_m") is None:
         return None
     begins = plans[0].tick
     ends = [n.tick for n in mine if n.detail.get("what") in _ENDS and n.tick > begins]
-    return Plan(
+    return RecordedPlan(
         begins=begins,
         ends=min(ends, default=ticks),
         path_m=np.array(facts["path_m"], np.float64),
         via_m=(float(facts["via_m"][0]), float(facts["via_m"][1])),
         road_m=(float(facts["road_m"][0]), float(facts["road_m"][1])),
         painted=bool(facts.get("painted", False)),
+        lanes=np.array(facts.get("lanes", []), np.float64).reshape(-1, 2),
     )
 
 

@@ -1,8 +1,10 @@
 """Replay: recorded vehicles drive as they did, and the model walks each person who met one.
 
 Every person starts five seconds before they come onto the way of the vehicle, at their recorded
-place, speed and course, with the walking speed of their track and a goal beyond the crossing. The
-vehicles do not give way. All people are walked at once, each in a world of their own.
+place, speed and course, with the walking speed of their track and a goal beyond the crossing. Their
+way there is an arc that begins in the recorded direction: nobody walks in a straight line, even
+without vehicles. The vehicles do not give way. All people are walked at once, each in a world of
+their own.
 """
 
 from __future__ import annotations
@@ -49,6 +51,9 @@ _AFTER_STEPS: Final = 15
 _MOST_STEPS: Final = 140
 _LEAST_WAY_M: Final = 3.0
 _BEYOND_M: Final = 8.0  # of the goal, behind the crossing
+_ARC_STEPS: Final = 10  # that show the direction at the start
+_ARC_RAD: Final = 0.5  # largest angle between this direction and the line to the end
+_AIM_M: Final = 3.0  # people walk towards a place this far ahead on their arc
 _AT_GOAL_M: Final = 0.4
 _APART_M: Final = 1000.0  # between two cases; more than the range of sight
 _LAG_S: Final = 0.4
@@ -196,6 +201,43 @@ def open_ground() -> WalkGrid:
     return WalkGrid(tiling, *(cells for _ in WalkGrid._fields[1:]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Arcs:
+    """Arcs from the starts of people to the ends of their crossings, and straight on to the goals.
+
+    Attributes:
+        begin_m: (n, 2) starts.
+        along: (n, 2) unit vectors from the starts to the goals.
+        goal_m: (n,) distances of the goals.
+        bend: (n,) tangents of the angles between the first direction and ``along``.
+    """
+
+    begin_m: FloatArray
+    along: FloatArray
+    goal_m: FloatArray
+    bend: FloatArray
+
+    @classmethod
+    def of(cls, begin_m: FloatArray, goal_m: FloatArray, course_m: FloatArray) -> _Arcs:
+        """Arcs that begin in the directions ``course_m``."""
+        size = np.hypot(*(goal_m - begin_m).T)
+        along = (goal_m - begin_m) / size[:, None]
+        across = along[:, 0] * course_m[:, 1] - along[:, 1] * course_m[:, 0]
+        ahead = (along * course_m).sum(axis=1)
+        # Who stands at the start shows no direction.
+        angle = np.where(np.hypot(*course_m.T) > 0.3, np.arctan2(across, ahead), 0.0)
+        return cls(begin_m, along, size, np.tan(np.clip(angle, -_ARC_RAD, _ARC_RAD)))
+
+    def aims_m(self, place_m: FloatArray) -> FloatArray:
+        """(n, 2) places on the arcs, some metres ahead of the people."""
+        reached = ((place_m - self.begin_m) * self.along).sum(axis=1)
+        at = np.minimum(reached + _AIM_M, self.goal_m)
+        end = np.maximum(self.goal_m - _BEYOND_M, 1.0)
+        aside = self.bend * at * np.maximum(1.0 - at / end, 0.0)
+        left = np.stack([-self.along[:, 1], self.along[:, 0]], axis=1)
+        return np.asarray(self.begin_m + at[:, None] * self.along + aside[:, None] * left)
+
+
 class Replayer:
     """Replays fixed cases with changing parameters; the same inputs give the same bits."""
 
@@ -213,6 +255,9 @@ class Replayer:
         spans = np.array([k - a for k, a in zip(ahead, at, strict=True)]) * STEP_S
         self._begin_mps = (later - self._begin_m) / spans[:, None]
         self._goal_m = np.array([case.goal_m for case in self.cases]).reshape(-1, 2)
+        ahead = [min(k + _ARC_STEPS, len(xy) - 1) for xy, k in zip(rows, at, strict=True)]
+        course = np.array([xy[k] for xy, k in zip(rows, ahead, strict=True)]).reshape(-1, 2)
+        self._arcs = _Arcs.of(self._begin_m, self._goal_m, course - self._begin_m)
         self._vehicles = self._all_vehicles()
 
     def _all_vehicles(self) -> FloatArray:
@@ -297,7 +342,8 @@ class Replayer:
             rows.vx[:], rows.vy[:] = velocity.T
             moving = np.hypot(*velocity.T) > 0.2
             rows.yaw[moving] = np.arctan2(velocity[moving, 1], velocity[moving, 0])
-            rows.aim_x[:], rows.aim_y[:] = self._goal_m[:, 0] + self._offset_m, self._goal_m[:, 1]
+            aim = self._arcs.aims_m(place)
+            rows.aim_x[:], rows.aim_y[:] = aim[:, 0] + self._offset_m, aim[:, 1]
             rows.left_m[:] = left
             model.step(numbers[there], now[there], _NO_BOXES, _NO_PEOPLE)
             velocity += body_change_mps(model, velocity)

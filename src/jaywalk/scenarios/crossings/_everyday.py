@@ -21,6 +21,7 @@ from jaywalk.client.placing import (
     spawn_first_that_fits,
 )
 from jaywalk.core.errors import DataError
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Parameters
 from jaywalk.scenarios.catalogue import JAYWALK, StreetNeeds, scenario
 from jaywalk.scenarios.crossings._stepping_out import SteppingOut
@@ -56,7 +57,7 @@ class EverydayParameters(Parameters):
 
 @dataclass(slots=True)
 class _Companion:
-    """Somebody who walks with the person."""
+    """Companion who walks with the person."""
 
     actor_id: int
     delay_s: float
@@ -141,7 +142,7 @@ class Everyday(SteppingOut):
     def add_companion(
         self, name: str, along_m: float, behind_m: float, delay_s: float = 0.0, factor: float = 1.0
     ) -> None:
-        """Spawn somebody beside the person."""
+        """Spawn a companion beside the person."""
         actor = self.spawn(name, self.beside(along_m, behind_m))
         self.companions.append(
             _Companion(actor_id=actor.id, delay_s=delay_s, factor=factor, behind_m=behind_m)
@@ -261,7 +262,7 @@ class Pram(Everyday):
         if tilted or away_m > _STRUCK_M:
             self.pushes = False
             return
-        yaw = math.radians(pose.rotation.yaw)
+        yaw = yaw_rad(pose)
         x = pose.location.x + _PRAM_AHEAD_M * math.cos(yaw)
         y = pose.location.y + _PRAM_AHEAD_M * math.sin(yaw)
         self.pram_m = (x, y)
@@ -298,7 +299,7 @@ class Wheelchair(Everyday):
     slow: ClassVar[bool] = True
 
     def walker_model(self, library: Any) -> str:
-        """Draw somebody who can use a wheelchair."""
+        """Draw a person who can use a wheelchair."""
         pattern, where = str(self.parameters.walker), self.element.where
         names = sorted(
             str(one.id)

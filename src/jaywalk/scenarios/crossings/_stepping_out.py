@@ -17,6 +17,7 @@ from jaywalk.client.placing import (
     roadside,
     spawn_first_that_fits,
 )
+from jaywalk.geometry.pose import yaw_rad
 from jaywalk.scenarios.base import Parameters, Scenario
 from jaywalk.scenarios.catalogue import JAYWALK, scenario
 from jaywalk.scenarios.parameter_fields import (
@@ -298,10 +299,8 @@ class SteppingOut(Scenario):
             return
         pose, place = ego.get_transform(), walker.get_transform().location
         ahead = carla.Rotation(yaw=self.yaw_deg).get_forward_vector()
-        cos, sin = (
-            math.cos(math.radians(pose.rotation.yaw)),
-            math.sin(math.radians(pose.rotation.yaw)),
-        )
+        yaw = yaw_rad(pose)
+        cos, sin = math.cos(yaw), math.sin(yaw)
         held = False
         for step_m in (_STEP_M, 0.0):
             dx = place.x + step_m * ahead.x - pose.location.x

@@ -313,7 +313,7 @@ def check_route(route: Route, where: str) -> None:
         for key, _ in weather.attributes:
             if key not in WEATHER:
                 known = ", ".join(WEATHER)
-                raise DataError(f"{place}: '{key}' is no weather parameter. Known: {known}.")
+                raise DataError(f"{place}: '{key}' is not a weather parameter. Known: {known}.")
             if key != "id":
                 number(weather.attributes, key, place)
 

@@ -79,7 +79,7 @@ def parse_tree(data: bytes, name: str) -> Node:
     except (ParseError, LookupError, ValueError) as error:  # also raised for unknown encodings
         raise DataError(f"'{name}' is not well-formed XML: {error}.") from error
     except RecursionError:
-        raise DataError(f"'{name}' is nested too deep; that is no route file.") from None
+        raise DataError(f"'{name}' is nested too deeply to be a route file.") from None
 
 
 def _node(element: Element) -> Node:

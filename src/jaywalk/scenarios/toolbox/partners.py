@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jaywalk.core.errors import DataError
+from jaywalk.core.text import did_you_mean, some_of
 from jaywalk.scenarios.catalogue import SCENARIOS, ScenarioSpec, Shift
 from jaywalk.scenarios.toolbox.form import HALVES, AuthoredScenario, authored_of
 from jaywalk.scenarios.toolbox.routes import defaults_of
@@ -59,17 +60,19 @@ def partner_document(
         partner = partner_of(authored, table)
         if partner is None:
             kept.append(table)
-            lines.append(f"{authored.name}: stays, {authored.type} is no shift")
+            lines.append(f"{authored.name}: kept, {authored.type} is not a shift")
             continue
         shifts.append(partner.shift)
         lines.append(f"{authored.name}: {partner.words}")
         if partner.table is not None:
             kept.append(partner.table)
     if not shifts:
-        shifted_types = ", ".join(spec.name for spec in SCENARIOS if spec.shifts)
+        shifted_types = [spec.name for spec in SCENARIOS if spec.shifts]
+        own = [one.type for one in file.scenarios]
+        near = did_you_mean(own[0], shifted_types) if own else ""
         raise DataError(
-            f"'{name}': no scenario of it is a shift, so there is nothing to pair. Shifted types: "
-            f"{shifted_types}, and animals or other blockers in the crossing types."
+            f"'{name}': no scenario of it is a shift, so there is nothing to pair.{near} Shifted "
+            f"types: {some_of(shifted_types)}; and animals or other blockers in the crossing types."
         )
     pair = file.pair or file.name
     base.pop("scenario", None)

@@ -26,7 +26,7 @@ _FIELDS: Final[dict[tuple[str, ...], str]] = {
     ("scenario", "type"): "jaywalk scenario new --list",
     ("scenario", "at"): "metres along the route: when the ego is here, it begins",
     ("scenario", "trigger"): "x, y, z, yaw: when the ego is here, it begins",
-    ("scenario", "partner"): "what it is compared with: construction, accident, parked or none",
+    ("scenario", "partner"): "base scenario of its pair: construction, accident, parked or none",
     ("scenario", "objects", "model"): "a thing relative to the lane; jaywalk list blueprints",
     ("scenario", "objects", "x"): "metres forward of the place 'distance' beyond the trigger",
     ("scenario", "objects", "y"): "metres to the right of the lane's middle",

@@ -19,7 +19,7 @@ MESSAGE_LIMIT_BYTES: Final = 64 * 1024 * 1024
 # Of one message. A texture of 1024 x 1024 pixels has 6.3 million (each pixel is an array of four).
 VALUE_LIMIT: Final = 8_000_000
 DEPTH_LIMIT: Final = 64
-NOTHING: Final = object()  # no whole message is there
+NOTHING: Final = object()  # no message is complete
 
 _LITTLE_BYTES: Final = 32 * 1024
 
@@ -127,7 +127,7 @@ def _scan(
 
 
 class PackedList:
-    """A list that was received and is decoded only when somebody needs it.
+    """A list that was received and is decoded only when it is needed.
 
     Bones of a person are 700 values, and most of them are replaced before a sensor looks.
     """

@@ -53,7 +53,8 @@ _TERRAIN: Final = int(SemanticTag.TERRAIN)
 KERB_COLOR: Final = float(LINEAR[172])
 _PAINT: Final = float(LINEAR[222])
 _YELLOW: Final = (float(LINEAR[226]), float(LINEAR[170]), float(LINEAR[44]))
-_KERB_SHARE: Final = 0.045  # share of road at the inner edge of a kerb stone, 0.16 m from the road
+_KERB_M: Final = 0.16  # width of a kerb stone
+_FILLED_M: Final = 0.15  # gaps of this width between road and sidewalk are paved
 
 
 @kernel
@@ -114,14 +115,16 @@ def verge(
     pixel: float,
     label: int,
     shares: tuple[float, float],
-    sharp: float,
+    scale: tuple[float, float],
 ) -> tuple[float, float, float]:
     """Colour of the ground beside the road: sidewalk, kerb stones, grass and others."""
     x, y = place
     road, walk = shares
+    sharp, reach_m = scale
     walk_on = min(max((walk - 0.5) * sharp + 0.5, 0.0), 1.0)
     if road > 0.0 and walk > 0.0:
-        walk_on = max(walk_on, min(2.0 * walk, 1.0))  # the sidewalk reaches up to the road
+        both = road + walk - 1.0 + _FILLED_M / reach_m  # the sidewalk reaches up to the road
+        walk_on = max(walk_on, min(max(both * sharp + 0.5, 0.0), 1.0))
     red, green, blue = 0.0, 0.0, 0.0
     if walk_on < 1.0:
         if label in (ROAD, SIDEWALK):
@@ -142,7 +145,7 @@ def verge(
         green += walk_on * (tone * GROUND_COLORS[SIDEWALK, 1] - green)
         blue += walk_on * (tone * GROUND_COLORS[SIDEWALK, 2] - blue)
     if 0.0 < road < 1.0 and walk > 0.0:
-        kerb_on = min(max((road - _KERB_SHARE) * sharp * 3.0 + 0.5, 0.0), 1.0)
+        kerb_on = min(max((road - 0.5 + _KERB_M / reach_m) * sharp + 0.5, 0.0), 1.0) * walk_on
         index = texel_index(first, size, per_m, KERB, x + y, 0.0, pixel)
         tone = texels[index, 0] * 0.0078125 * KERB_COLOR
         red += kerb_on * (tone - red)

@@ -41,6 +41,8 @@ from jaywalk.server.sensors._weather import SceneLight
 _KERB_M: Final = 0.11  # height of kerbs in pictures
 _MOST_KERB_M: Final = 3.0  # length of road that one hides, or of its face, on the ground
 _GUTTER: Final = 0.82  # the road is darker beside a kerb
+_GUTTER_M: Final = 0.10
+_BESIDE_M: Final = 0.2  # from a sidewalk, as far as which the ground is as high as it
 _WATER_M: Final = 11.0  # size of the pattern of puddles
 
 
@@ -107,9 +109,9 @@ def ground_row(
     _classes(
         paint, surface, patch.top_x, patch.top_y, patch.top_label, patch.top_road, patch.top_walk
     )
-    _kerbs(paint.cell_m, surface, patch)
+    _kerbs(paint.reach_m, surface, patch)
     _roads(paint, textures, surface, patch, row)
-    _verges(paint.cell_m, textures, surface, patch, row)
+    _verges(paint.reach_m, textures, surface, patch, row)
     _faces(paint, textures, surface, patch, row)
     if light.wet > 0.0:
         _soak(textures, light, surface, patch, row)
@@ -179,18 +181,24 @@ def _classes(
 
 
 @kernel
-def _kerbs(cell_m: float, surface: NDArray[np.int32], patch: _Patch) -> None:
+def _kerbs(reach_m: float, surface: NDArray[np.int32], patch: _Patch) -> None:
     """Write the shares of each pixel that show the ground beside the road and a kerb's face."""
+    roads, walks, top_roads, top_walks = patch.road, patch.walk, patch.top_road, patch.top_walk
+    near = 0.5 - _BESIDE_M / reach_m
     for u in range(len(surface)):
         if surface[u] != GROUND:
             continue
-        sharp = cell_m / max(min(patch.mean[u], cell_m), 1e-3)
-        road_on = min(max((patch.road[u] - 0.5) * sharp + 0.5, 0.0), 1.0)
+        road, walk, top_road, top_walk = roads[u], walks[u], top_roads[u], top_walks[u]
+        if top_walk == 0.0 and walk == 0.0 and (road == 0.0 or road == 1.0):
+            patch.top_on[u], patch.face_on[u] = 1.0 - road, 0.0
+            continue
+        sharp = reach_m / max(min(patch.mean[u], reach_m), 1e-3)
+        road_on = min(max((road - 0.5) * sharp + 0.5, 0.0), 1.0)
         top_on, face_on = 1.0 - road_on, 0.0
-        if patch.top_walk[u] > 0.0 and patch.label[u] >= 0:
-            before = min(max((patch.top_road[u] - 0.5) * sharp + 0.5, 0.0), 1.0)
+        if top_walk > near and patch.label[u] >= 0:
+            before = min(max((top_road - 0.5) * sharp + 0.5, 0.0), 1.0)
             top_on, face_on = 1.0 - before, before * (1.0 - road_on)
-        elif patch.walk[u] > 0.0 and patch.top_road[u] > 0.5:
+        elif walk > near and top_road > 0.5:
             top_on, face_on = 0.0, 1.0 - road_on
         patch.top_on[u], patch.face_on[u] = top_on, face_on
 
@@ -205,6 +213,7 @@ def _roads(
     per_m = textures.per_m[ASPHALT]
     bands, starts, items = paint.bands, paint.starts, paint.items
     x0, y0, index_columns = paint.x0_m, paint.y0_m, paint.index_columns
+    paint_reach_m = paint.reach_m
     for u in range(len(surface)):
         if surface[u] != GROUND or patch.top_on[u] >= 1.0:
             continue
@@ -231,23 +240,28 @@ def _roads(
                 )
                 if painted > 0.0:
                     red, green, blue = painted_road(red, green, blue, painted, yellow)
-            if patch.road[u] < 0.72 and patch.walk[u] > 0.0:
-                red, green, blue = red * _GUTTER, green * _GUTTER, blue * _GUTTER
+            if patch.road[u] < 1.0 and patch.walk[u] > 0.0:
+                # The gutter is a hand wide.
+                shade = (0.5 + _GUTTER_M / paint_reach_m - patch.road[u]) * paint_reach_m
+                shade = min(max(shade / max(patch.mean[u], 1e-3) + 0.5, 0.0), 1.0)
+                shade = 1.0 - (1.0 - _GUTTER) * shade
+                red, green, blue = red * shade, green * shade, blue * shade
         row.red[u], row.green[u], row.blue[u] = red, green, blue
 
 
 @kernel
 def _verges(
-    cell_m: float, textures: Textures, surface: NDArray[np.int32], patch: _Patch, row: Row
+    reach_m: float, textures: Textures, surface: NDArray[np.int32], patch: _Patch, row: Row
 ) -> None:
     """Mix the ground beside the road into the colours."""
     texels, first, size, per_m = textures
+    near = 0.5 - _BESIDE_M / reach_m
     for u in range(len(surface)):
         on = patch.top_on[u]
         if surface[u] != GROUND or on <= 0.0:
             continue
-        sharp = cell_m / max(min(patch.mean[u], cell_m), 1e-3)
-        if patch.top_walk[u] > 0.0 and patch.label[u] >= 0:
+        sharp = reach_m / max(min(patch.mean[u], reach_m), 1e-3)
+        if patch.top_walk[u] > near and patch.label[u] >= 0:
             place, label = (patch.top_x[u], patch.top_y[u]), patch.top_label[u]
             shares = (patch.top_road[u], patch.top_walk[u])
         else:
@@ -255,7 +269,15 @@ def _verges(
             shares = (patch.road[u], patch.walk[u])
         label = label if label >= 0 else TERRAIN
         red, green, blue = verge(
-            texels, first, size, per_m, place, patch.mean[u], as_int64(label), shares, sharp
+            texels,
+            first,
+            size,
+            per_m,
+            place,
+            patch.mean[u],
+            as_int64(label),
+            shares,
+            (sharp, reach_m),
         )
         if on >= 1.0:
             row.red[u], row.green[u], row.blue[u] = red, green, blue
@@ -301,7 +323,7 @@ def _soak(
     for u in range(len(surface)):
         if surface[u] != GROUND:
             continue
-        built = patch.road[u] > 0.0 or patch.walk[u] > 0.0 or patch.top_walk[u] > 0.0
+        built = patch.road[u] > 0.4 or patch.walk[u] > 0.4 or patch.top_walk[u] > 0.4
         if not built and (patch.label[u] < 0 or patch.label[u] == TERRAIN):
             continue
         across, along = row.x[u] * 4.0 / _WATER_M, row.y[u] * 4.0 / _WATER_M

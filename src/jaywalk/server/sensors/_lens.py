@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jaywalk.server.sensors._lighting import Film
+from jaywalk.server.sensors._lighting import FilmCurve
 from jaywalk.server.sensors._shading import Exposure
 from jaywalk.server.sensors.catalogue import Attributes, choice, flag, floats, integer
 
@@ -71,7 +71,7 @@ def exposure_of(attributes: Attributes) -> Exposure:
     gamma = min(max(number("gamma"), 0.05), 20.0)
     effects = attributes.flag("enable_postprocess_effects")
     if not effects:
-        return Exposure(fixed=True, film=Film(gamma=gamma, curved=False), bloom=0.0)
+        return Exposure(fixed=True, film=FilmCurve(gamma=gamma, curved=False), bloom=0.0)
     gain = 2.0 ** min(max(number("exposure_compensation"), -20.0), 20.0)
     fixed = attributes.text("exposure_mode") == "manual"
     if fixed:
@@ -84,7 +84,7 @@ def exposure_of(attributes: Attributes) -> Exposure:
     return Exposure(
         gain=(gain * warm, gain * green, gain / warm),
         fixed=fixed,
-        film=Film(gamma, number("slope"), number("black_clip"), number("white_clip")),
+        film=FilmCurve(gamma, number("slope"), number("black_clip"), number("white_clip")),
         bloom=max(number("bloom_intensity"), 0.0) / _BLOOM,
         vignette=(max(number("lens_circle_multiplier"), 0.0), number("lens_circle_falloff")),
     )

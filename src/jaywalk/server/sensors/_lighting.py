@@ -117,7 +117,7 @@ TONES: Final = 4096
 _BRIGHTEST: Final = 16.0
 
 
-class Film(NamedTuple):
+class FilmCurve(NamedTuple):
     """The curve from light to bytes; the defaults are those of CARLA."""
 
     gamma: float = 2.2
@@ -127,12 +127,12 @@ class Film(NamedTuple):
     curved: bool = True  # False: bright light is cut off
 
 
-_DEFAULT_FILM: Final = Film()
+_DEFAULT_FILM: Final = FilmCurve()
 _MIDDLE: Final = 0.18  # light that the contrast leaves as it is
 
 
 @lru_cache(maxsize=64)
-def tone_table(film: Film) -> NDArray[np.uint8]:
+def tone_table(film: FilmCurve) -> NDArray[np.uint8]:
     """Byte of a light by the square root of its brightness: film curve, then gamma."""
     light = (np.arange(TONES) / (TONES - 1)) ** 2 * _BRIGHTEST
     if film.curved:

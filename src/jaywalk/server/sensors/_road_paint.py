@@ -1,7 +1,8 @@
 """The ground in pictures: exact borders of roads and sidewalks, and paint on the road.
 
-The town's raster has cells of 0.25 m or more. Here each cell also stores the share of it that the
-lanes of a class cover; the border runs where the interpolated share is one half. Paint is a list
+The town's raster has cells of 0.25 m or more. Here each cell also stores how far its middle is
+from the border of the lanes of a class: half at the border, more inside, 0 and 1 from some way on.
+Between cells the distance is interpolated, so borders are as smooth as the lanes. Paint is a list
 of straight bands with an index by place. A pixel gets the share of its footprint that they cover.
 Frame: CARLA's left-handed world, metres.
 """
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
 from jaywalk.core.carla_enums import SemanticTag
+from jaywalk.server.sensors._borders import area_of, border_codes
 from jaywalk.server.sensors._solids import kernel
 from jaywalk.town.markings import lane_markings, zebra_stripes
 from jaywalk.town.raster import LANE_LABELS
@@ -30,7 +32,7 @@ SIDEWALK: Final = int(SemanticTag.SIDEWALK)
 TERRAIN: Final = int(SemanticTag.TERRAIN)
 ROAD_LINE: Final = int(SemanticTag.ROAD_LINE)
 MIXED: Final = 255  # a cell with a border of road or sidewalk in it or beside it
-_SUB: Final = 4  # samples per side of a cell
+_REACH_M: Final = 0.8  # of distances from borders that are told apart, both sides together
 INDEX_CELL_M: Final = 2.0
 WHITE, YELLOW = 0.0, 1.0
 _STOP_LINE_M: Final = 0.4
@@ -45,8 +47,9 @@ class RoadPaint(NamedTuple):
     cell_m: float
     kind: NDArray[np.uint8]  # label of a cell, or MIXED
     label: NDArray[np.uint8]  # label of a cell without its paint
-    road: NDArray[np.uint8]  # share of a cell that is road, of 255
+    road: NDArray[np.uint8]  # 0..255: distance of its middle from the border of the road
     walk: NDArray[np.uint8]
+    reach_m: float  # from 0 to 255
     bands: NDArray[np.float64]  # (n, 8): centre x y, unit vector, half length, half width, colour
     starts: NDArray[np.int32]  # (index rows, index columns + 1)
     items: NDArray[np.int32]
@@ -57,19 +60,21 @@ def paint_of_labels(x0_m: float, y0_m: float, cell_m: float, labels: NDArray[Any
     """Return the ground of a raster alone; its painted cells keep their label."""
     road = np.where(labels == ROAD, 255, 0).astype(np.uint8)
     walk = np.where(labels == SIDEWALK, 255, 0).astype(np.uint8)
-    return _indexed(x0_m, y0_m, cell_m, labels.astype(np.uint8), road, walk, np.zeros((0, 8)))
+    return _indexed(
+        x0_m, y0_m, cell_m, labels.astype(np.uint8), road, walk, cell_m, np.zeros((0, 8))
+    )
 
 
 def paint_of_town(town: Town) -> RoadPaint:
     """Return the ground of a town with its lane lines, stop lines and crosswalks."""
     raster = town.raster
     grid = (raster.x0_m, raster.y0_m, raster.cell_m)
-    road = _cover(town.strips, grid, raster.labels, ROAD)
-    walk = _cover(town.strips, grid, raster.labels, SIDEWALK)
+    road = _borders(town.strips, grid, raster.labels, ROAD)
+    walk = _borders(town.strips, grid, raster.labels, SIDEWALK)
     # Painted cells are as wide as cells are: below the paint is what covers most of the cell.
     below = np.where(road >= 128, ROAD, np.where(walk >= 128, SIDEWALK, TERRAIN))
     label = np.where(raster.labels == ROAD_LINE, below, raster.labels).astype(np.uint8)
-    return _indexed(*grid, label, road, walk, _bands(town))
+    return _indexed(*grid, label, road, walk, _reach_m(raster.cell_m), _bands(town))
 
 
 def _indexed(
@@ -79,6 +84,7 @@ def _indexed(
     label: NDArray[np.uint8],
     road: NDArray[np.uint8],
     walk: NDArray[np.uint8],
+    reach_m: float,
     bands: NDArray[np.float64],
 ) -> RoadPaint:
     rows, columns = label.shape
@@ -95,30 +101,36 @@ def _indexed(
     across = max(math.ceil(columns * cell_m / INDEX_CELL_M), 1)
     down = max(math.ceil(rows * cell_m / INDEX_CELL_M), 1)
     starts, items = _index(bands, x0_m, y0_m, across, down)
-    return RoadPaint(x0_m, y0_m, cell_m, kind, label, road, walk, bands, starts, items, across)
+    return RoadPaint(
+        x0_m, y0_m, cell_m, kind, label, road, walk, reach_m, bands, starts, items, across
+    )
 
 
-def _cover(
+def _reach_m(cell_m: float) -> float:
+    """Return how far apart the places are whose codes are 0 and 255."""
+    return max(_REACH_M, 3.0 * cell_m)
+
+
+def _borders(
     strips: Iterable[LaneStrip],
     grid: tuple[float, float, float],
     label: NDArray[np.uint8],
     wanted: int,
 ) -> NDArray[np.uint8]:
-    """Share of each cell that the lanes of one label cover, of 255."""
+    """Distance of each cell's middle from the border of the lanes of one label, coded."""
+    chosen = [strip for strip in strips if LANE_LABELS.get(strip.kind) == wanted]
+    area = area_of((strip.inner_m, strip.outer_m) for strip in chosen)
     rows, columns = label.shape
-    masks = np.zeros((rows, columns), np.uint16)
-    for strip in strips:
-        if LANE_LABELS.get(strip.kind) == wanted:
-            _fill_bits(masks, *grid, strip.inner_m[:, :2].copy(), strip.outer_m[:, :2].copy())
-    bits = np.array([bin(value).count("1") for value in range(1 << 16)], np.uint8)
-    count = bits[masks]
+    code = border_codes(area, grid, (rows, columns), _reach_m(grid[2]))
     # The raster closes holes between turning lanes; their rims must not show as seams.
-    closed = (label == wanted) & (count == 0)
+    masks = np.zeros(label.shape, np.uint16)
+    for strip in chosen:
+        _fill_bits(masks, *grid, strip.inner_m[:, :2].copy(), strip.outer_m[:, :2].copy())
+    closed = (label == wanted) & (masks == 0)
     if closed.any():
         rim = binary_dilation(closed, np.ones((3, 3), bool))
-        count[rim & ((count > 0) | closed | (label == ROAD_LINE))] = _SUB * _SUB
-    share: NDArray[np.uint8] = np.rint(count * (255.0 / (_SUB * _SUB))).astype(np.uint8)
-    return share
+        code[rim & ((masks > 0) | closed | (label == ROAD_LINE))] = 255
+    return code
 
 
 @kernel
@@ -254,7 +266,7 @@ def _fill(
 
 @kernel
 def share_at(cover: NDArray[np.uint8], u: float, v: float) -> float:
-    """Share of a class, 0..1, at a place in cells; interpolated between the middles of cells."""
+    """Coded distance from a border, 0..1, at a place in cells, between the middles of cells."""
     rows, columns = cover.shape
     x, y = u - 0.5, v - 0.5
     i, j = math.floor(x), math.floor(y)

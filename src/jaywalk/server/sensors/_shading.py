@@ -10,22 +10,26 @@ from numpy.typing import NDArray
 
 from jaywalk.core.carla_enums import SemanticTag
 from jaywalk.server.sensors._bands import in_bands
-from jaywalk.server.sensors._ground_row import ground_row
 from jaywalk.server.sensors._intersect import ROUND, solid_normal
-from jaywalk.server.sensors._lamplight import Lamplight, glow_row, glows_of, lamp_row, lamps_near
-from jaywalk.server.sensors._lighting import Film, fog_table, light_row, tone_row, tone_table
+from jaywalk.server.sensors._lamplight import Lamplight, glows_of, lamps_near
+from jaywalk.server.sensors._lighting import FilmCurve, fog_table, tone_table
 from jaywalk.server.sensors._mesh import Meshes, mesh_surface
-from jaywalk.server.sensors._mesh_row import mesh_row
-from jaywalk.server.sensors._nearby import Feet, feet_of, feet_row
-from jaywalk.server.sensors._rain import rain_row
-from jaywalk.server.sensors._road_paint import RoadPaint
-from jaywalk.server.sensors._rows import Row, new_row
+from jaywalk.server.sensors._nearby import feet_of
+from jaywalk.server.sensors._rows import new_row
 from jaywalk.server.sensors._scene import GroundPaint, SensorScene
-from jaywalk.server.sensors._shadows import NO_SHADOWS, SunMaps, sun_row
-from jaywalk.server.sensors._solid_row import sky_row, solid_row
-from jaywalk.server.sensors._solids import MESH, Pictures, Solids, as_int64, kernel
+from jaywalk.server.sensors._shade_rows import (
+    Lens,
+    ShadingInputs,
+    Stage,
+    put_edges,
+    shade_edges,
+    shade_rows,
+)
+from jaywalk.server.sensors._shadows import NO_SHADOWS
+from jaywalk.server.sensors._smoothing import look_at_edges, widest, windows_of
+from jaywalk.server.sensors._solids import MESH, Solids, as_int64, kernel
 from jaywalk.server.sensors._terrain import Relief, ground_height
-from jaywalk.server.sensors._textures import Textures, textures
+from jaywalk.server.sensors._textures import textures
 from jaywalk.server.sensors._visibility import GROUND, SKY, CameraView, Visible, pixel_ray
 from jaywalk.server.sensors._weather import SceneLight, light_of
 
@@ -38,7 +42,7 @@ class Exposure(NamedTuple):
 
     gain: tuple[float, float, float] = (1.0, 1.0, 1.0)  # on the exposure of the scene, by colour
     fixed: bool = False  # True: the gain does not follow the light of the scene
-    film: Film = Film()
+    film: FilmCurve = FilmCurve()
     bloom: float = 1.0  # strength of the glow of lamps
     vignette: tuple[float, float] = (0.0, 5.0)  # strength, and how fast it grows to the corners
 
@@ -48,15 +52,7 @@ _MANUAL_EXPOSURE: Final = 0.80  # of a fixed exposure with CARLA's defaults: rig
 _STEP_M: Final = 16.0  # cameras this near to each other share tables of their surroundings
 
 
-class _Around(NamedTuple):
-    """What throws light or shadow on the surroundings of a camera."""
-
-    sun: SunMaps
-    feet: Feet
-    lamps: Lamplight
-
-
-def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> _Around:
+def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> ShadingInputs:
     eye = (float(view.origin[0]), float(view.origin[1]), float(view.origin[2]))
     middle = (_STEP_M * round(eye[0] / _STEP_M), _STEP_M * round(eye[1] / _STEP_M), eye[2])
     shared, solids = scene.shared, scene.solids
@@ -67,7 +63,7 @@ def _around(scene: SensorScene, view: CameraView, light: SceneLight) -> _Around:
     if key not in shared:
         lamps = scene.lamp_source()
         shared[key] = (feet_of(solids, scene.relief, middle), lamps_near(lamps, middle, light))
-    return _Around(sun, *shared[key])
+    return ShadingInputs(sun, *shared[key])
 
 
 def _with_glows(
@@ -95,36 +91,42 @@ def rgb_picture(
         exposure: How it turns light into bytes.
         threads: How many draw it; None: one per core. The picture is always the same.
     """
-    out = np.empty((view.height, view.width, 4), np.uint8)
     light = light_of(scene.sky)
     scale = _MANUAL_EXPOSURE if exposure.fixed else light.exposure
     red, green, blue = exposure.gain
-    gain = (scale * red, scale * green, scale * blue)
     around = _around(scene, view, light)
     around = around._replace(lamps=_with_glows(around.lamps, view, seen, light, exposure.bloom))
-    road, fog, table = scene.road, fog_table(light), tone_table(exposure.film)
+    stage = Stage(
+        scene.solids,
+        scene.meshes,
+        scene.pictures,
+        scene.road,
+        scene.relief,
+        textures(),
+        light,
+        around,
+        fog_table(light),
+    )
+    gain = (scale * red, scale * green, scale * blue)
+    lens = Lens(gain, exposure.vignette, scene.sky.time_s, tone_table(exposure.film))
+    out = np.empty((view.height, view.width, 4), np.uint8)
+    windows: list[NDArray[np.int32]] = []
+    edges: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
 
     def shade(rows: tuple[int, int]) -> None:
-        shade_rows(
-            scene.solids,
-            scene.meshes,
-            scene.pictures,
-            road,
-            scene.relief,
-            textures(),
-            light,
-            around,
-            fog,
-            (gain, exposure.vignette, scene.sky.time_s),
-            table,
-            view,
-            seen,
-            rows,
-            new_row(view.width),
-            out,
-        )
+        windows.append(windows_of(scene.solids.used, seen, rows))
+        shade_rows(stage, lens, view, seen, rows, new_row(view.width), out)
+
+    def smooth(rows: tuple[int, int]) -> None:
+        points = look_at_edges(scene.solids, scene.meshes, view, rows, seen, window)
+        colors = shade_edges(stage, lens, view, seen, points, new_row(view.width), out)
+        edges.append((points.at, colors))
 
     in_bands(view.height, shade, threads)
+    window = widest(windows)
+    in_bands(view.height, smooth, threads)
+    for at, colors in edges:
+        put_edges(at, colors, out)
     return out
 
 
@@ -257,89 +259,3 @@ def _code_normals(
             out[v, u, 2] = as_int64(127.5 + 127.5 * nx + 0.5)
             out[v, u, 1] = as_int64(127.5 + 127.5 * ny + 0.5)
             out[v, u, 0] = as_int64(127.5 + 127.5 * nz + 0.5)
-
-
-@kernel
-def shade_rows(
-    solids: Solids,
-    meshes: Meshes,
-    pictures: Pictures,
-    road: RoadPaint,
-    relief: Relief,
-    atlas: Textures,
-    light: SceneLight,
-    around: _Around,
-    fog: NDArray[np.float32],
-    lens: tuple[tuple[float, float, float], tuple[float, float], float],
-    table: NDArray[np.uint8],
-    view: CameraView,
-    seen: Visible,
-    rows: tuple[int, int],
-    row: Row,
-    out: NDArray[np.uint8],
-) -> None:
-    """Colour the rows from ``rows[0]`` up to ``rows[1]``; no row depends on another."""
-    gain, vignette, time_s = lens
-    shines = max(light.direct[0], light.direct[1]) > 1e-3
-    slant = np.empty(view.width, np.float32)
-    for v in range(rows[0], rows[1]):
-        surface = seen.surface[v]
-        _place_row(view, v, surface, seen.inverse_depth[v], slant, row)
-        sky_row(atlas, light, surface, row)
-        ground_row(road, relief, atlas, light, surface, view.focal_px, row)
-        solid_row(solids, pictures, atlas, light, surface, view.focal_px, row)
-        mesh_row(solids, meshes, atlas, light, surface, seen.triangle[v], view.focal_px, row)
-        if shines:
-            sun_row(around.sun, light.sun, surface, row)
-        feet_row(around.feet, surface, row)
-        if light.dark > 0.01:
-            lamp_row(around.lamps, light, surface, row)
-        light_row(light, fog, surface, slant, row)
-        glow_row(around.lamps.glows, v, row)
-        rain_row(light, time_s, view.height, v, row)
-        if vignette[0] > 0.0:
-            _vignette_row(vignette, view, v, row)
-        tone_row(row, gain, table, out[v])
-
-
-@kernel
-def _place_row(
-    view: CameraView,
-    v: int,
-    surface: NDArray[np.int32],
-    inverse_depth: NDArray[np.float32],
-    slant: NDArray[np.float32],
-    row: Row,
-) -> None:
-    """Write the rays and places of a row."""
-    left_x, left_y, left_z = pixel_ray(view, 0.5, v + 0.5)
-    right_x = view.axes[1, 0] / view.focal_px
-    right_y = view.axes[1, 1] / view.focal_px
-    right_z = view.axes[1, 2] / view.focal_px
-    eye_x, eye_y, eye_z = view.origin[0], view.origin[1], view.origin[2]
-    for u in range(view.width):
-        dx, dy, dz = left_x + u * right_x, left_y + u * right_y, left_z + u * right_z
-        length = math.sqrt(dx * dx + dy * dy + dz * dz)
-        scale = 1.0 / length
-        row.dx[u], row.dy[u], row.dz[u] = dx * scale, dy * scale, dz * scale
-        slant[u] = length
-        row.sun[u] = 1.0
-        if surface[u] != SKY:
-            t = 1.0 / np.float64(inverse_depth[u])
-            row.far[u] = t
-            row.x[u], row.y[u], row.z[u] = eye_x + t * dx, eye_y + t * dy, eye_z + t * dz
-
-
-@kernel
-def _vignette_row(vignette: tuple[float, float], view: CameraView, v: int, row: Row) -> None:
-    """Darken the pixels far from the middle of the picture."""
-    strength, power = vignette
-    down = (2.0 * v + 1.0) / view.height - 1.0
-    for u in range(view.width):
-        across = (2.0 * u + 1.0) / view.width - 1.0
-        share = max(
-            1.0 - strength * math.pow(0.5 * (across * across + down * down), 0.5 * power), 0.0
-        )
-        row.red[u] *= share
-        row.green[u] *= share
-        row.blue[u] *= share

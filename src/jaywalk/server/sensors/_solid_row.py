@@ -223,9 +223,13 @@ def solid_row(
     light: SceneLight,
     surface: NDArray[np.int32],
     focal_px: float,
+    joined: bool,
     row: Row,
 ) -> None:
-    """Write the solids' part of a row, one run of pixels on a face after the other."""
+    """Write the solids' part of a row, one run of pixels on a face after the other.
+
+    ``joined`` is false if the columns are no neighbours; each is then a run of its own.
+    """
     form = solids.form
     width = len(surface)
     end = 0
@@ -234,7 +238,7 @@ def solid_row(
         end += 1
         if code < 0:
             continue
-        while end < width and surface[end] == code:
+        while joined and end < width and surface[end] == code:
             end += 1
         k, part = code >> 3, code & 7
         if solids.shape[k] == MESH:

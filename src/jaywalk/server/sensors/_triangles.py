@@ -32,7 +32,7 @@ from jaywalk.server.sensors._solids import MESH, Solids, kernel
 MESH_PART: Final = 7  # last three bits of ``Visible.surface`` where a mesh is seen
 _NEAR_M: Final = 0.05
 _FAR_M: Final = 1000.0
-_STEPS: Final = 256  # of a pixel, to which corners are rounded
+STEPS: Final = 256  # of a pixel, to which corners are rounded
 _GUARD_PX: Final = float(1 << 20)  # corners farther out are clipped first
 _LEVEL_FOCAL_PX: Final = 512.0  # the focal length for which the distances of levels hold
 
@@ -49,56 +49,104 @@ def draw_meshes(
     surface: NDArray[np.int32],
     inverse_depth: NDArray[np.float32],
     triangle: NDArray[np.int32],
+    thin: NDArray[np.int32],
 ) -> None:
     """Draw the rows ``rows[0]`` to ``rows[1]`` of all meshes in front of what was drawn before."""
-    form = solids.form
-    width, height = size
-    seen = np.empty((most_points(meshes), 3))
-    spot = np.empty((len(seen), 2), np.int64)
-    turn = np.empty((3, 3))
-    centre = np.empty(3)
+    seen, spot = room_for_points(meshes)
     polygon, clipped = np.empty((12, 3)), np.empty((12, 3))
     for k in range(solids.used):
         if solids.shape[k] != MESH or sees_through(solids, k, origin[0], origin[1], origin[2]):
             continue
-        for i in range(3):
-            centre[i] = 0.0
-            for j in range(3):
-                centre[i] += axes[i, j] * (form[k, j] - origin[j])
-        if not _in_sight(centre, form[k, 15], size, focal_px, rows):
+        if not in_picture(solids, k, origin, axes, size, focal_px, rows):
             continue
-        distance = math.sqrt(centre[0] ** 2 + centre[1] ** 2 + centre[2] ** 2)
-        instance = solids.mesh[k]
-        level = 0
-        while level < LEVELS - 1 and distance * _LEVEL_FOCAL_PX > LEVEL_M[level] * focal_px:
-            level += 1
-        for i in range(3):
-            for j in range(3):
-                total = 0.0
-                for m in range(3):
-                    total += axes[i, m] * form[k, 3 + 3 * j + m]
-                turn[i, j] = total
-            centre[i] = 0.0
-            for m in range(3):
-                centre[i] += axes[i, m] * (meshes.origin[instance, m] - origin[m])
-        count = place_points(meshes, instance, level, turn, (centre[0], centre[1], centre[2]), seen)
-        # A mark in the first coordinate sends the triangle to the clipper.
-        for p in range(count):
-            if seen[p, 0] >= _NEAR_M:
-                u = 0.5 * width + focal_px * seen[p, 1] / seen[p, 0]
-                v = 0.5 * height - focal_px * seen[p, 2] / seen[p, 0]
-                if abs(u) < _GUARD_PX and abs(v) < _GUARD_PX:
-                    spot[p, 0] = math.floor(u * _STEPS + 0.5)
-                    spot[p, 1] = math.floor(v * _STEPS + 0.5)
-                    continue
-            spot[p, 0] = _UNKNOWN
+        level = level_in(solids, k, origin, focal_px)
+        project_mesh(solids, meshes, k, level, origin, axes, size, focal_px, seen, spot)
         _draw_instance(
-            meshes, instance, level, k * 8 + MESH_PART, seen, spot, (width, height), focal_px, rows,
-            polygon, clipped, surface, inverse_depth, triangle,
+            meshes, solids.mesh[k], level, k * 8 + MESH_PART, seen, spot, size, focal_px, rows,
+            polygon, clipped, surface, inverse_depth, triangle, thin,
         )  # fmt: skip
 
 
-_UNKNOWN: Final = -(1 << 40)
+UNKNOWN: Final = -(1 << 40)  # place in the picture of a point behind the camera
+
+
+@kernel
+def room_for_points(meshes: Meshes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return arrays for the points of any mesh: in the camera frame, and in the picture."""
+    most = most_points(meshes)
+    return np.empty((most, 3)), np.empty((most, 2), np.int64)
+
+
+@kernel
+def in_picture(
+    solids: Solids,
+    k: int,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    size: tuple[int, int],
+    focal_px: float,
+    rows: tuple[int, int],
+) -> bool:
+    """Return whether a solid may reach into some rows of the picture."""
+    form = solids.form
+    centre = np.empty(3)
+    for i in range(3):
+        centre[i] = 0.0
+        for j in range(3):
+            centre[i] += axes[i, j] * (form[k, j] - origin[j])
+    return _in_sight(centre, form[k, 15], size, focal_px, rows)
+
+
+@kernel
+def level_in(solids: Solids, k: int, origin: NDArray[np.float64], focal_px: float) -> int:
+    """Return the level of detail in which a camera shows a mesh."""
+    x, y, z = solids.form[k, 0], solids.form[k, 1], solids.form[k, 2]
+    distance = math.sqrt((x - origin[0]) ** 2 + (y - origin[1]) ** 2 + (z - origin[2]) ** 2)
+    level = 0
+    while level < LEVELS - 1 and distance * _LEVEL_FOCAL_PX > LEVEL_M[level] * focal_px:
+        level += 1
+    return level
+
+
+@kernel
+def project_mesh(
+    solids: Solids,
+    meshes: Meshes,
+    k: int,
+    level: int,
+    origin: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    size: tuple[int, int],
+    focal_px: float,
+    seen: NDArray[np.float64],
+    spot: NDArray[np.int64],
+) -> None:
+    """Write the points of a mesh in the camera frame, and rounded in the picture.
+
+    A mark in the first coordinate of ``spot`` sends a triangle to the clipper.
+    """
+    form, instance = solids.form, solids.mesh[k]
+    turn = np.empty((3, 3))
+    centre = np.empty(3)
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for m in range(3):
+                total += axes[i, m] * form[k, 3 + 3 * j + m]
+            turn[i, j] = total
+        centre[i] = 0.0
+        for m in range(3):
+            centre[i] += axes[i, m] * (meshes.origin[instance, m] - origin[m])
+    count = place_points(meshes, instance, level, turn, (centre[0], centre[1], centre[2]), seen)
+    for p in range(count):
+        if seen[p, 0] >= _NEAR_M:
+            u = 0.5 * size[0] + focal_px * seen[p, 1] / seen[p, 0]
+            v = 0.5 * size[1] - focal_px * seen[p, 2] / seen[p, 0]
+            if abs(u) < _GUARD_PX and abs(v) < _GUARD_PX:
+                spot[p, 0] = math.floor(u * STEPS + 0.5)
+                spot[p, 1] = math.floor(v * STEPS + 0.5)
+                continue
+        spot[p, 0] = UNKNOWN
 
 
 @kernel
@@ -142,6 +190,7 @@ def _draw_instance(
     surface: NDArray[np.int32],
     inverse_depth: NDArray[np.float32],
     triangle: NDArray[np.int32],
+    thin: NDArray[np.int32],
 ) -> None:
     span = meshes.span[instance, level]
     # Triangles count from the model's first point; a posed instance keeps that order.
@@ -150,15 +199,16 @@ def _draw_instance(
     for t in range(span[FIRST_TRIANGLE], span[END_TRIANGLE]):
         a, b, c = corners[t, 0] - first, corners[t, 1] - first, corners[t, 2] - first
         ua, ub, uc = spot[a, 0], spot[b, 0], spot[c, 0]
-        if ua != _UNKNOWN and ub != _UNKNOWN and uc != _UNKNOWN:
+        if ua != UNKNOWN and ub != UNKNOWN and uc != UNKNOWN:
             va, vb, vc = spot[a, 1], spot[b, 1], spot[c, 1]
-            if max(ua, ub, uc) < 0 or min(ua, ub, uc) > size[0] * _STEPS:
+            if max(ua, ub, uc) < 0 or min(ua, ub, uc) > size[0] * STEPS:
                 continue
-            if max(va, vb, vc) < rows[0] * _STEPS or min(va, vb, vc) > rows[1] * _STEPS:
+            if max(va, vb, vc) < rows[0] * STEPS or min(va, vb, vc) > rows[1] * STEPS:
                 continue
             _fill(
                 seen, a, b, c, (ua, va), (ub, vb), (uc, vc), size, focal_px, rows,
                 code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+                thin,
             )  # fmt: skip
             continue
         for m in range(3):
@@ -171,6 +221,7 @@ def _draw_instance(
                 _spot(polygon, i, size, focal_px),
                 _spot(polygon, i + 1, size, focal_px),
                 size, focal_px, rows, code, t, cut_out[t], uv, surface, inverse_depth, triangle,
+                thin,
             )  # fmt: skip
 
 
@@ -180,7 +231,7 @@ def _spot(
 ) -> tuple[int, int]:
     u = 0.5 * size[0] + focal_px * polygon[i, 1] / polygon[i, 0]
     v = 0.5 * size[1] - focal_px * polygon[i, 2] / polygon[i, 0]
-    return math.floor(u * _STEPS + 0.5), math.floor(v * _STEPS + 0.5)
+    return math.floor(u * STEPS + 0.5), math.floor(v * STEPS + 0.5)
 
 
 @kernel
@@ -231,7 +282,7 @@ def _clip(
 
 
 @kernel
-def _edge(a: tuple[int, int], b: tuple[int, int], u: int, v: int) -> tuple[int, int, int]:
+def edge_at(a: tuple[int, int], b: tuple[int, int], u: int, v: int) -> tuple[int, int, int]:
     """Return value of an edge at a point, and its growth per pixel to the right and downwards.
 
     At least 0: inside. The rule for points on the edge gives each to one of two neighbours.
@@ -240,11 +291,11 @@ def _edge(a: tuple[int, int], b: tuple[int, int], u: int, v: int) -> tuple[int, 
     value = du * (v - a[1]) - dv * (u - a[0])
     if not (dv < 0 or (dv == 0 and du > 0)):
         value -= 1
-    return value, -dv * _STEPS, du * _STEPS
+    return value, -dv * STEPS, du * STEPS
 
 
 @kernel
-def _fill(
+def _fill(  # noqa: C901 - one loop over pixels; calls would cost more than the work
     seen: NDArray[np.float64],
     a: int,
     b: int,
@@ -262,14 +313,20 @@ def _fill(
     surface: NDArray[np.int32],
     inverse_depth: NDArray[np.float32],
     triangle: NDArray[np.int32],
+    thin: NDArray[np.int32],
 ) -> None:
     """Fill the pixels whose centres lie between three corners on the plane of a triangle."""
-    half = _STEPS // 2
-    left = max((min(spot_a[0], spot_b[0], spot_c[0]) + half - 1) // _STEPS, 0)
-    right = min((max(spot_a[0], spot_b[0], spot_c[0]) - half) // _STEPS, size[0] - 1)
-    top = max((min(spot_a[1], spot_b[1], spot_c[1]) + half - 1) // _STEPS, rows[0])
-    bottom = min((max(spot_a[1], spot_b[1], spot_c[1]) - half) // _STEPS, rows[1] - 1)
+    half = STEPS // 2
+    left = max((min(spot_a[0], spot_b[0], spot_c[0]) + half - 1) // STEPS, 0)
+    right = min((max(spot_a[0], spot_b[0], spot_c[0]) - half) // STEPS, size[0] - 1)
+    top = max((min(spot_a[1], spot_b[1], spot_c[1]) + half - 1) // STEPS, rows[0])
+    bottom = min((max(spot_a[1], spot_b[1], spot_c[1]) - half) // STEPS, rows[1] - 1)
     if left > right or top > bottom:
+        if not cut_out:
+            nearest = 1.0 / max(min(seen[a, 0], seen[b, 0], seen[c, 0]), _NEAR_M)
+            _note_thin(
+                (spot_a, spot_b, spot_c), size, rows, nearest, code >> 3, inverse_depth, thin
+            )
         return
     area = (spot_b[0] - spot_a[0]) * (spot_c[1] - spot_a[1]) - (spot_b[1] - spot_a[1]) * (
         spot_c[0] - spot_a[0]
@@ -278,10 +335,10 @@ def _fill(
         return
     if area < 0:
         spot_b, spot_c = spot_c, spot_b
-    u0, v0 = left * _STEPS + half, top * _STEPS + half
-    e0, e0u, e0v = _edge(spot_a, spot_b, u0, v0)
-    e1, e1u, e1v = _edge(spot_b, spot_c, u0, v0)
-    e2, e2u, e2v = _edge(spot_c, spot_a, u0, v0)
+    u0, v0 = left * STEPS + half, top * STEPS + half
+    e0, e0u, e0v = edge_at(spot_a, spot_b, u0, v0)
+    e1, e1u, e1v = edge_at(spot_b, spot_c, u0, v0)
+    e2, e2u, e2v = edge_at(spot_c, spot_a, u0, v0)
     ax, ay, az = seen[a, 0], seen[a, 1], seen[a, 2]
     bx, by, bz = seen[b, 0], seen[b, 1], seen[b, 2]
     cx, cy, cz = seen[c, 0], seen[c, 1], seen[c, 2]
@@ -309,11 +366,18 @@ def _fill(
                 last = left - 1
         base = at_zero + dv * (v + 0.5) + du * 0.5
         depth_row = inverse_depth[v]
+        if first > last and not cut_out:
+            # It passes between the middles of two pixels.
+            for u in range(max(last, left), min(first, right) + 1):
+                if nearest > depth_row[u]:
+                    thin[v, u] = code >> 3
         for u in range(first, last + 1):
             inverse = min(max(base + du * u, farthest), nearest)
             value = np.float32(inverse)
             if value > depth_row[u]:
-                if cut_out and not _there(seen, a, b, c, u, v, inverse, size, focal_px, uv, t):
+                if cut_out and not leaf_in(
+                    seen, a, b, c, u + 0.5, v + 0.5, inverse, size, focal_px, uv, t
+                ):
                     continue
                 depth_row[u] = value
                 surface[v, u] = code
@@ -322,22 +386,42 @@ def _fill(
 
 
 @kernel
-def _there(
+def _note_thin(
+    spots: tuple[tuple[int, int], tuple[int, int], tuple[int, int]],
+    size: tuple[int, int],
+    rows: tuple[int, int],
+    nearest: float,
+    k: int,
+    inverse_depth: NDArray[np.float32],
+    thin: NDArray[np.int32],
+) -> None:
+    """Note a triangle that contains no middle of a pixel in the pixels that it may touch."""
+    (ua, va), (ub, vb), (uc, vc) = spots
+    left, right = max(min(ua, ub, uc) // STEPS, 0), min(max(ua, ub, uc) // STEPS, size[0] - 1)
+    top, bottom = max(min(va, vb, vc) // STEPS, rows[0]), min(max(va, vb, vc) // STEPS, rows[1] - 1)
+    for v in range(top, bottom + 1):
+        for u in range(left, right + 1):
+            if nearest > inverse_depth[v, u]:
+                thin[v, u] = k
+
+
+@kernel
+def leaf_in(
     seen: NDArray[np.float64],
     a: int,
     b: int,
     c: int,
-    u: int,
-    v: int,
+    u: float,
+    v: float,
     inverse: float,
     size: tuple[int, int],
     focal_px: float,
     uv: NDArray[np.float32],
     t: int,
 ) -> bool:
-    """Return whether a cut-out triangle has something in a pixel."""
+    """Return whether a cut-out triangle has something at a point of the picture."""
     x = 1.0 / inverse
-    y, z = x * (u + 0.5 - 0.5 * size[0]) / focal_px, x * (0.5 * size[1] - v - 0.5) / focal_px
+    y, z = x * (u - 0.5 * size[0]) / focal_px, x * (0.5 * size[1] - v) / focal_px
     second, third = corner_shares(
         seen[a, 0], seen[a, 1], seen[a, 2],
         seen[b, 0], seen[b, 1], seen[b, 2],

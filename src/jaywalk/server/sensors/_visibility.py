@@ -21,6 +21,7 @@ from jaywalk.server.sensors._terrain import Relief, ground_height, ray_ground
 from jaywalk.server.sensors._triangles import draw_meshes
 
 SKY: Final = -2
+NOTHING_THIN: Final = -1
 GROUND: Final = -1  # anything else is solid * 8 + part of its surface
 NEAR_M: Final = 0.05
 FAR_M: Final = 1000.0
@@ -49,6 +50,8 @@ class Visible(NamedTuple):
     surface: NDArray[np.int32]  # (height, width)
     inverse_depth: NDArray[np.float32]  # (height, width), 1/m; 0 for the sky
     triangle: NDArray[np.int32]  # (height, width): of ``Meshes``, where the surface is a mesh
+    ground: NDArray[np.float32]  # (height, width): inverse depth of the ground behind it all
+    thin: NDArray[np.int32]  # (height, width): a mesh too thin to show in the pixel's middle
 
 
 def focal_length_px(width: int, fov_deg: float) -> float:
@@ -62,6 +65,8 @@ def nothing_seen(view: CameraView) -> Visible:
         np.full((view.height, view.width), SKY, np.int32),
         np.zeros((view.height, view.width), np.float32),
         np.empty((view.height, view.width), np.int32),
+        np.empty((view.height, view.width), np.float32),
+        np.full((view.height, view.width), NOTHING_THIN, np.int32),
     )
 
 
@@ -79,6 +84,7 @@ def look_rows(
     A band begins at a multiple of ``BAND_PX``.
     """
     _draw_ground(relief, view, rows, seen)
+    seen.ground[rows[0] : rows[1]] = seen.inverse_depth[rows[0] : rows[1]]
     _draw_solids(solids, view, rows, seen)
     draw_meshes(
         solids,
@@ -91,6 +97,7 @@ def look_rows(
         seen.surface,
         seen.inverse_depth,
         seen.triangle,
+        seen.thin,
     )
 
 
@@ -234,7 +241,7 @@ def _draw_solids(solids: Solids, view: CameraView, rows: tuple[int, int], seen: 
         if solids.shape[k] == BOX:
             if solids.pattern[k] >= CUT_OUT:
                 continue
-            _draw_box(solids, k, view, (x, y, z), rows, points, seen)
+            _draw_box(solids, k, view, rows, points, seen)
         elif solids.shape[k] != MESH:
             _draw_round(solids, k, view, (x, y, z), rows, seen)
 
@@ -244,46 +251,61 @@ def _draw_box(
     solids: Solids,
     k: int,
     view: CameraView,
-    centre: tuple[float, float, float],
     rows: tuple[int, int],
     points: NDArray[np.float64],
     seen: Visible,
 ) -> None:
     """Draw the faces of a box that are turned towards the camera."""
+    quad = np.empty((4, 3))
+    for face in range(6):
+        corners, reach, nx, ny, nz = box_face(solids, k, face, view, quad, points)
+        if corners >= 3:
+            _fill_polygon(view, points, corners, (nx, ny, nz), reach, k * 8 + face, rows, seen)
+
+
+@kernel
+def box_face(
+    solids: Solids,
+    k: int,
+    face: int,
+    view: CameraView,
+    quad: NDArray[np.float64],
+    points: NDArray[np.float64],
+) -> tuple[int, float, float, float, float]:
+    """Write the part of a face before the camera into ``points``.
+
+    Returns the number of its corners, 0 if it is turned away, and its plane n.p = reach: 1/x is
+    linear in the picture, n.(1, a, b) / reach.
+    """
     form = solids.form
-    # Edges of the box in the camera frame, scaled by its half extents.
-    edge = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
+    axis = face // 2
+    sign = 1.0 if face % 2 == 0 else -1.0
+    b, c = (axis + 1) % 3, (axis + 2) % 3
+    # Centre and edges of the box in the camera frame; edges are scaled by its half extents.
+    centre, edge = np.empty(3), np.empty((3, 3))
+    for j in range(3):
+        centre[j] = 0.0
+        for m in range(3):
+            centre[j] += view.axes[j, m] * (form[k, m] - view.origin[m])
+        for i in range(3):
             total = 0.0
             for m in range(3):
                 total += view.axes[j, m] * form[k, 3 * i + 3 + m]
             edge[i, j] = total * form[k, 12 + i]
-    quad = np.empty((4, 3))
-    for face in range(6):
-        axis = face // 2
-        sign = 1.0 if face % 2 == 0 else -1.0
-        b, c = (axis + 1) % 3, (axis + 2) % 3
-        # Outward normal (unscaled is enough) and how far the camera is in front of the face.
-        size2 = edge[axis, 0] ** 2 + edge[axis, 1] ** 2 + edge[axis, 2] ** 2
-        if size2 < 1e-12:
-            continue
-        reach = 0.0
-        for m in range(3):
-            reach += sign * edge[axis, m] * (centre[m] + sign * edge[axis, m])
-        if reach >= 0.0:
-            continue  # turned away, or the camera is inside
-        for m in range(3):
-            middle = centre[m] + sign * edge[axis, m]
-            quad[0, m] = middle - edge[b, m] - edge[c, m]
-            quad[1, m] = middle + edge[b, m] - edge[c, m]
-            quad[2, m] = middle + edge[b, m] + edge[c, m]
-            quad[3, m] = middle - edge[b, m] + edge[c, m]
-        corners = _clip_near(quad, points)
-        if corners >= 3:
-            # 1/x is linear in the picture: n.(1, a, b) / (n.p) for any point p of the plane.
-            normal = (sign * edge[axis, 0], sign * edge[axis, 1], sign * edge[axis, 2])
-            _fill_polygon(view, points, corners, normal, reach, k * 8 + face, rows, seen)
+    size2 = edge[axis, 0] ** 2 + edge[axis, 1] ** 2 + edge[axis, 2] ** 2
+    reach = 0.0
+    for m in range(3):
+        reach += sign * edge[axis, m] * (centre[m] + sign * edge[axis, m])
+    normal = (sign * edge[axis, 0], sign * edge[axis, 1], sign * edge[axis, 2])
+    if size2 < 1e-12 or reach >= 0.0:
+        return 0, reach, normal[0], normal[1], normal[2]  # no face, turned away, or inside
+    for m in range(3):
+        middle = centre[m] + sign * edge[axis, m]
+        quad[0, m] = middle - edge[b, m] - edge[c, m]
+        quad[1, m] = middle + edge[b, m] - edge[c, m]
+        quad[2, m] = middle + edge[b, m] + edge[c, m]
+        quad[3, m] = middle - edge[b, m] + edge[c, m]
+    return _clip_near(quad, points), reach, normal[0], normal[1], normal[2]
 
 
 @kernel

@@ -14,7 +14,7 @@ from jaywalk.server.sensors._mesh import (
     no_actor_meshes,
     no_scenery_meshes,
 )
-from jaywalk.server.sensors.models import ActorLook, Body, Motion, actor_look, scenery_look
+from jaywalk.server.sensors.models import ActorLook, ActorMotion, Body, actor_look, scenery_look
 from jaywalk.server.world._tables import Actor, Kind
 from jaywalk.server.world._world import World
 
@@ -69,7 +69,7 @@ class ActorModels:
             if shown.pose is not None:
                 own = np.tile(np.eye(3, 4), (look.parts, 1, 1))
                 doors = world.open_doors.get(actor.id, 0)
-                motion = Motion(
+                motion = ActorMotion(
                     world.time_s,
                     world.rolled_m(row),
                     doors,

@@ -154,7 +154,7 @@ def _part(actors: NDArray[Any], contact: Any) -> None:
 
 @kernel
 def _knock_down(row: Any, closing_mps: float) -> None:
-    """Make a person whom a vehicle hit fall, with a small upward velocity."""
+    """Make a person hit by a vehicle fall, with a small upward velocity."""
     row["down_s"] = np.inf
     row["vz"] = min(_THROW_SHARE * closing_mps, _MAX_THROW_MPS)
     row["settled"] = 0

@@ -463,10 +463,10 @@ class World:
         self._rolled_m = np.where(columns.id == 0, 0.0, rolled + along * delta_s)
 
     def rolled_m(self, row: int) -> float:
-        """Way of an actor along its own axis since its spawn, for wheels; backwards negative."""
+        """Distance an actor has rolled since its spawn, for wheels; negative backwards."""
         return float(self._rolled_m[row]) if row < len(self._rolled_m) else 0.0
 
-    def set_rolled_m(self, row: int, way_m: float) -> None:
-        """Set the way of an actor whose motion is not simulated."""
+    def set_rolled_m(self, row: int, distance_m: float) -> None:
+        """Set the distance rolled by an actor whose motion is not simulated."""
         self._rolled_m = self._all_rolled_m()
-        self._rolled_m[row] = way_m
+        self._rolled_m[row] = distance_m

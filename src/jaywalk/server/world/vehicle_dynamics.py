@@ -30,7 +30,7 @@ _LOST_BELOW_M: Final = 5.0  # parked under the world: not on this surface
 _TERMINAL_MPS: Final = 60.0
 _HOVER_M: Final = 0.15
 _NO_FRICTION_MPS2: Final = 0.01
-_JUMP_M: Final = 5.0  # a longer teleport is no motion
+_JUMP_M: Final = 5.0  # a longer teleport is not motion
 _TILT_S: Final = 0.1  # smoothing of pitch and roll
 _ACCELERATION_S: Final = 0.07  # smoothing of the reported acceleration
 

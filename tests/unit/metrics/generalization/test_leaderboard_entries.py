@@ -287,7 +287,7 @@ def test_entries_of_our_own_suite_have_a_run_and_its_hashes(entry):
     change(entry, 'benchmark = "fail2drive"', 'benchmark = "jaywalk/fail2drive-v2"')
     words = problems(entry)
     assert "origin.suite: is None, expected the benchmark 'jaywalk/fail2drive-v2'" in words
-    assert "records.json: missing or no JSON" in words
+    assert "records.json: missing or not JSON" in words
     text = (entry / "entry.toml").read_text(encoding="utf-8")
     text += '[origin]\nsuite = "jaywalk/fail2drive-v2"\n'
     (entry / "entry.toml").write_text(text, encoding="utf-8")

@@ -77,7 +77,7 @@ WRONG = {
     "stop points": {"signal_state": lambda v: v[:-1]},
     "expected one": {"sdc_track_index": lambda v: np.array([0, 1])},
     "has no array": {"log_heading": None},
-    "no table of numbers": {"log_y": lambda v: np.full(v.shape, "left")},
+    "not a table of numbers": {"log_y": lambda v: np.full(v.shape, "left")},
     "has no rollouts": {f"sim_{n}": lambda v: v[:0] for n in ("x", "y", "z", "heading")},
     "every simulated object needs a pose": {"sim_z": lambda v: v * np.inf},
 }

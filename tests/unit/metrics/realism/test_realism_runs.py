@@ -90,7 +90,7 @@ def test_a_run_without_rollouts_is_scored_with_lane_followers(run):
     assert (read.policy, read.made_here, len(read.cases)) == ("lanes", True, 2)
     with pytest.raises(PrerequisiteError, match=r"rollout .*street-cruise --policy traffic"):
         read_case_set(run, policy="traffic")
-    with pytest.raises(UsageError, match="this is none"):
+    with pytest.raises(UsageError, match="is not a run"):
         read_case_set(run / "files", policy="traffic")
 
 

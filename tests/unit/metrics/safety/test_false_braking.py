@@ -16,6 +16,7 @@ from jaywalk.metrics.safety._false_braking import (
     sensitivity,
     with_thresholds,
 )
+from jaywalk.record.reactions import PersonDecision
 from jaywalk.record.tracks import load_tracks
 
 # From 10 m/s at 4 s down to 4 m/s at 6 s (front at 42.4 m at the onset), then on.
@@ -315,3 +316,46 @@ def test_unknown_thresholds_are_refused():
         with_thresholds(FalseBrakingRules(), {"onset": 1.0})
     with pytest.raises(UsageError, match="group"):
         with_thresholds(FalseBrakingRules(), {"braking": 1.0})
+
+
+# -- people who react ------------------------------------------------------------------------------
+
+
+def reacting(tmp_path, *, decides_s, before=PersonDecision.WANTS, perceived=0, model="reactive-1"):
+    """Somebody beside the road who wants to cross and then waits; the onset is at about 4.25 s."""
+    scene = drive()
+    scene.episode = {"parameters": {"people_model": model} if model else {}}
+    person = scene.add("walker", straight(60.0, 4.0, 180.0, 0.0))
+    scene.reactions[person] = lambda t: {
+        "decision": before if t < decides_s - 1e-6 else PersonDecision.WAITS,
+        "perceived_actor": perceived,
+    }
+    return judge(scene, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        ({"decides_s": 5.0}, True),
+        ({"decides_s": 6.0}, True),
+        ({"decides_s": 6.7}, False),  # more than 2 s after the onset
+        ({"decides_s": 3.5}, False),  # before the braking
+        ({"decides_s": 5.0, "before": PersonDecision.YIELDS}, False),  # did not want to cross
+        ({"decides_s": 5.0, "perceived": 1}, False),  # judged another gap
+    ],
+)
+def test_braking_that_changes_a_decision_is_not_needless(tmp_path, options, changed):
+    found = reacting(tmp_path, **options)
+    (one,) = found.judged
+    assert one.is_false  # the present figure stays as it is
+    assert found.rate == 1.0
+    assert one.changed_mind is changed
+    assert found.rate_with_reactions == (0.0 if changed else 1.0)
+
+
+@pytest.mark.parametrize("model", ["", "scripted-1"])
+def test_records_without_reactions_have_no_such_figure(tmp_path, model):
+    found = reacting(tmp_path, decides_s=5.0, model=model)
+    assert found.rate == 1.0
+    assert found.judged[0].changed_mind is None
+    assert math.isnan(found.rate_with_reactions)

@@ -58,14 +58,14 @@ def foresee(scene: Scene, actor: int, side_m: float, off_m: float) -> None:
         scene.rows.append(("forecasts", row))
 
 
-def write(folder: Path, name: str, begins_s: float) -> None:
+def write(folder: Path, name: str, begins_s: float, **parameters: str) -> None:
     """An ego at 10 m/s hits somebody at 50 m; another one stands beside the road."""
     scene = Scene(seconds=6.0, route=[(0.0, 0.0), (100.0, 0.0)])
     scene.episode = {
         "episode_id": f"{name}-s1",
         "suite": "jaywalk/habit-v1",
         "seed": 1,
-        "parameters": {"posed": 2},
+        "parameters": {"posed": 2, **parameters},
     }
     scene.add("vehicle", straight(0.0, 0.0, 0.0, SPEED))
     there = scene.add("walker", straight(50.0, 0.0, 90.0, 0.0))
@@ -188,3 +188,17 @@ def test_the_section_of_the_page(folder: Path) -> None:
         "forecast-bias",
         "forecast-error-by-side",
     ]
+
+
+def test_rows_of_the_paper_stand_beside_scripted_people_only(tmp_path: Path, folder: Path) -> None:
+    write(tmp_path / "v3", "habit-001", 1.0, people_model="reactive-1")
+    runs = [ScoredRun(score=score_run(one), folder=one) for one in (tmp_path / "v3", folder)]
+    alone = habit_view(runs[:1], ["reactive"])
+    both = habit_view(runs, ["reactive", "scripted"])
+    assert alone is not None
+    assert both is not None
+    assert alone.tables[0]["paper"] == []
+    assert len(both.tables[0]["paper"]) == 3
+    about = [row["about"] for row in both.tables[0]["rows"]]
+    assert about[0].endswith("people react")
+    assert not about[1].endswith("people react")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jaywalk.server.sensors.models import Body, Motion, actor_look
+from jaywalk.server.sensors.models import ActorMotion, Body, actor_look
 from jaywalk.server.sensors.models.animals import _model
 from jaywalk.server.world._tables import ACTOR
 from jaywalk.server.world.blueprints import find
@@ -25,7 +25,7 @@ def posed(animal, speed_mps, way_m, down_s=0.0):
     row["vx"], row["down_s"] = speed_mps, down_s
     shown = look(animal)
     poses = np.tile(np.eye(3, 4), (shown.look.parts, 1, 1))
-    shown.pose(row, Motion(rolled_m=way_m), poses)
+    shown.pose(row, ActorMotion(rolled_m=way_m), poses)
     return poses
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from studies.detector import SIDE_PX, letterbox, overlap
-from studies.single_objects import DISTANCES_M, draw_scenes
+from studies.single_objects import DISTANCES_M, draw_scenes, pictures
 
 
 def test_overlap_is_intersection_over_union() -> None:
@@ -33,3 +33,21 @@ def test_scenes_follow_from_the_seed_and_cover_all_distances() -> None:
     assert scenes != draw_scenes(4, 8, "day", "car")
     for low, high in DISTANCES_M:
         assert sum(low <= scene.distance_m < high for scene in scenes) == 2
+
+
+def test_scenes_do_not_depend_on_scenes_before_them() -> None:
+    """People and riders dress by their actor id; a judge of one class sees what all classes see."""
+    ids = [
+        scene.first_id
+        for weather in ("day", "night")
+        for wanted in ("person", "bicycle")
+        for scene in draw_scenes(3, 8, weather, wanted)
+    ]
+    assert len(set(ids)) == len(ids)
+    assert all(number & 0xFFFF == ids[0] & 0xFFFF for number in ids)  # apart from the towns' own
+    wanted = draw_scenes(3, 2, "day", "bicycle")[:1]
+    (alone,) = pictures(wanted)
+    list(pictures(draw_scenes(3, 2, "day", "person")))
+    (after,) = pictures(wanted)
+    assert np.array_equal(alone.bgr, after.bgr)
+    assert np.array_equal(alone.box, after.box)

@@ -5,7 +5,7 @@ import pytest
 
 from jaywalk.core.carla_enums import LightState
 from jaywalk.server.sensors._mesh import LEVELS
-from jaywalk.server.sensors.models import Body, Motion, actor_look, scenery_look
+from jaywalk.server.sensors.models import ActorMotion, Body, actor_look, scenery_look
 from jaywalk.server.session._world_view import sign_patterns
 from jaywalk.server.world.sign_faces import face_numbers, sign_pictures
 from jaywalk.town.scenery import KINDS
@@ -83,7 +83,7 @@ def light():
 def test_the_lit_lens_is_in_front(state):
     shown = light()
     poses = np.tile(np.eye(3, 4), (shown.look.parts, 1, 1))
-    shown.pose(np.zeros(1)[0], Motion(signal=int(state)), poses)
+    shown.pose(np.zeros(1)[0], ActorMotion(signal=int(state)), poses)
     for mesh in shown.look.model.levels:
         front = {}
         for part in range(1, 4):

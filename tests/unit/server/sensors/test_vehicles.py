@@ -13,7 +13,7 @@ from jaywalk.server.sensors._readings import SensorPose
 from jaywalk.server.sensors._rig import make_sensor
 from jaywalk.server.sensors._scene import SceneBuilder
 from jaywalk.server.sensors._weather import Sky
-from jaywalk.server.sensors.models import Body, Motion, actor_look, scenery_look
+from jaywalk.server.sensors.models import ActorMotion, Body, actor_look, scenery_look
 from jaywalk.server.sensors.models.vehicles import parked_car_look
 from jaywalk.server.world._tables import ACTOR, Kind
 from jaywalk.server.world._vehicle_blueprints import VEHICLES
@@ -253,7 +253,7 @@ def test_a_rider_is_labelled_and_belongs_to_the_bike(world):
 
 
 def test_handlebars_turn_about_the_steering_axis():
-    mesh, parts = posed("vehicle.gazelle.omafiets", Motion(), wheel_angle=0.5)
+    mesh, parts = posed("vehicle.gazelle.omafiets", ActorMotion(), wheel_angle=0.5)
     wheel = mesh.points_m[np.unique(mesh.triangles[mesh.part == 1])]
     middle = 0.5 * (wheel.min(axis=0) + wheel.max(axis=0))
     moved = parts[1, :, :3] @ middle + parts[1, :, 3]
@@ -265,7 +265,7 @@ def test_handlebars_turn_about_the_steering_axis():
 
 
 def test_pedals_turn_with_the_rear_wheel():
-    mesh, parts = posed("vehicle.bh.crossbike", Motion(rolled_m=0.4))
+    mesh, parts = posed("vehicle.bh.crossbike", ActorMotion(rolled_m=0.4))
     pedals = mesh.points_m[np.unique(mesh.triangles[mesh.part == 6])]
     middle = np.array([pedals[:, 0].mean(), 0.0, 0.5 * (pedals[:, 2].min() + pedals[:, 2].max())])
     moved = parts[6, :, :3] @ middle + parts[6, :, 3]
@@ -286,7 +286,7 @@ def test_a_parked_car_of_a_town_fills_its_box():
 
 
 def test_wheels_roll_and_steer_about_their_middles():
-    mesh, parts = posed(CAR, Motion(rolled_m=0.0), wheel_angle=0.4)
+    mesh, parts = posed(CAR, ActorMotion(rolled_m=0.0), wheel_angle=0.4)
     for part in (1, 2, 3, 4):
         points = mesh.points_m[np.unique(mesh.triangles[mesh.part == part])]
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
@@ -296,17 +296,17 @@ def test_wheels_roll_and_steer_about_their_middles():
         expected = 0.4 if part < 3 else 0.0
         np.testing.assert_allclose(ahead, [math.cos(expected), math.sin(expected), 0.0], atol=1e-9)
     radius = 0.335
-    _, parts = posed(CAR, Motion(rolled_m=0.5 * math.pi * radius))
+    _, parts = posed(CAR, ActorMotion(rolled_m=0.5 * math.pi * radius))
     top = parts[3, :, :3] @ [0.0, 0.0, 1.0]  # a quarter turn forwards
     np.testing.assert_allclose(top, [1.0, 0.0, 0.0], atol=1e-9)
-    _, parts = posed(CAR, Motion(wheels_deg={3: 90.0}))
+    _, parts = posed(CAR, ActorMotion(wheels_deg={3: 90.0}))
     np.testing.assert_allclose(parts[4, :, :3] @ [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if find(n).value("has_dynamic_doors") == "true"])
 def test_doors_open_to_their_side(name):
     for door, part in enumerate((5, 6)):
-        mesh, parts = posed(name, Motion(doors=1 << door))
+        mesh, parts = posed(name, ActorMotion(doors=1 << door))
         still = [k for k in range(9) if k != part]
         np.testing.assert_array_equal(parts[still], np.tile(np.eye(3, 4), (8, 1, 1)))
         points = mesh.points_m[np.unique(mesh.triangles[mesh.part == part])]

@@ -15,7 +15,6 @@ from typing import Any
 
 from jaywalk.forecasting.behaviour.models._network import (
     GRID_CELLS,
-    WIDTHS,
     NetworkConfig,
     NetworkModel,
 )
@@ -39,14 +38,14 @@ class Biped(torch.nn.Module):  # type: ignore[misc]
     def __init__(self, config: BipedConfig, heads: dict[str, int]) -> None:
         super().__init__()
         size = config.state
-        sizes = {name: WIDTHS.get(name, config.cell) for name in INPUTS}
+        sizes = {name: config.widths.get(name, config.cell) for name in INPUTS}
         self.cell = torch.nn.Embedding(GRID_CELLS, config.cell)
         self.alone = torch.nn.ModuleDict(
             {name: torch.nn.LSTM(sizes[name], size, batch_first=True) for name in INPUTS}
         )
         self.joint = torch.nn.LSTM(sum(sizes.values()), size, batch_first=True)
         self.person = torch.nn.Sequential(
-            torch.nn.Linear(WIDTHS["neighbours"], size), torch.nn.ReLU()
+            torch.nn.Linear(config.widths["neighbours"], size), torch.nn.ReLU()
         )
         context = size * (len(INPUTS) + 1 + 2)
         self.drop = torch.nn.Dropout(config.dropout)

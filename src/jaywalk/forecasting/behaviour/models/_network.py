@@ -32,7 +32,7 @@ GRID_PX: Final = 60.0
 GRID_COLUMNS: Final = 33
 GRID_CELLS: Final = GRID_COLUMNS * 19
 WIDTHS: Final = {"box": 10, "ego": 6, "scene": 9, "neighbours": 6}
-"""Numbers per frame (per neighbour) of each input."""
+"""Numbers per frame (per neighbour) of each input; looks are one more in ``box``."""
 
 
 def network_inputs(inputs: Inputs) -> dict[str, NDArray[np.generic]]:
@@ -51,8 +51,9 @@ def network_inputs(inputs: Inputs) -> dict[str, NDArray[np.generic]]:
     others = inputs.neighbours / np.array([200.0, 100.0, 1.0, 5.0, 5.0, 1.0], np.float32)
     column = np.clip(np.round(x / GRID_PX), 0, GRID_COLUMNS - 1)
     row = np.clip(np.round(y / GRID_PX), 0, GRID_CELLS // GRID_COLUMNS - 1)
+    looks = [] if inputs.looking is None else [inputs.looking[..., None]]
     return {
-        "box": np.concatenate([place, relative, more], -1).astype(np.float32),
+        "box": np.concatenate([place, relative, more, *looks], -1).astype(np.float32),
         "ego": inputs.ego,
         "scene": np.concatenate([inputs.scene, road], -1),
         "neighbours": others.astype(np.float32),
@@ -255,6 +256,7 @@ class NetworkConfig:
         balance: Class weights are shares to the power of minus this (action: 1, as published).
         learns_all: Learn all tasks with known answers and the future boxes, not only the
             requested tasks.
+        looks: Looks at the car are an input; the cues of the training set it.
     """
 
     epochs: int = 25
@@ -265,6 +267,12 @@ class NetworkConfig:
     dropout: float = 0.3
     balance: float = 0.25
     learns_all: bool = False
+    looks: bool = False
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """Numbers per frame (per neighbour) of each input."""
+        return WIDTHS | {"box": WIDTHS["box"] + int(self.looks)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

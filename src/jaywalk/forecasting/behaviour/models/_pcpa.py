@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jaywalk.forecasting.behaviour.models._network import WIDTHS, NetworkConfig, NetworkModel
+from jaywalk.forecasting.behaviour.models._network import NetworkConfig, NetworkModel
 from jaywalk.forecasting.torch_needed import torch
 
 BRANCHES = ("scene", "box", "ego")
@@ -48,7 +48,7 @@ class Pcpa(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         size = config.state
         self.branches = torch.nn.ModuleDict(
-            {name: torch.nn.GRU(WIDTHS[name], size, batch_first=True) for name in BRANCHES}
+            {name: torch.nn.GRU(config.widths[name], size, batch_first=True) for name in BRANCHES}
         )
         self.over_time = torch.nn.ModuleDict({name: Attention(size) for name in BRANCHES})
         self.over_inputs = Attention(size)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jaywalk.forecasting.behaviour.models._network import WIDTHS, NetworkConfig, NetworkModel
+from jaywalk.forecasting.behaviour.models._network import NetworkConfig, NetworkModel
 from jaywalk.forecasting.behaviour.tasks import OBSERVED_FRAMES
 from jaywalk.forecasting.torch_needed import torch
 
@@ -52,12 +52,12 @@ class Pedformer(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         size = config.state
         self.enter = torch.nn.ModuleDict(
-            {name: torch.nn.Linear(WIDTHS[name], size) for name in INPUTS}
+            {name: torch.nn.Linear(config.widths[name], size) for name in INPUTS}
         )
         self.time = torch.nn.Parameter(0.02 * torch.randn(OBSERVED_FRAMES, size))
         options = (size, config.attention_heads, config.dropout)
         self.across = torch.nn.ModuleDict({name: Across(*options) for name in INPUTS})
-        self.person = torch.nn.Linear(WIDTHS["neighbours"], size)
+        self.person = torch.nn.Linear(config.widths["neighbours"], size)
         self.query = torch.nn.Linear(2 * size, size)
         self.around = torch.nn.MultiheadAttention(
             size, config.attention_heads, dropout=config.dropout, batch_first=True

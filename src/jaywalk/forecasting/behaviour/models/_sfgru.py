@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jaywalk.forecasting.behaviour.models._network import WIDTHS, NetworkConfig, NetworkModel
+from jaywalk.forecasting.behaviour.models._network import NetworkConfig, NetworkModel
 from jaywalk.forecasting.torch_needed import torch
 
 LEVELS = ("scene", "box", "ego")
@@ -31,7 +31,7 @@ class Sfgru(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         below = [0] + [config.state] * (len(LEVELS) - 1)
         self.levels = torch.nn.ModuleList(
-            torch.nn.GRU(WIDTHS[name] + size, config.state, batch_first=True)
+            torch.nn.GRU(config.widths[name] + size, config.state, batch_first=True)
             for name, size in zip(LEVELS, below, strict=True)
         )
         self.drop = torch.nn.Dropout(config.dropout)

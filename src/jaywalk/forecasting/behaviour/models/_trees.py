@@ -28,6 +28,8 @@ def tabular(inputs: Inputs) -> tuple[FloatArray, list[str]]:
     columns |= _box_columns(inputs)
     columns |= _neighbour_columns(inputs, columns["vx_all"])
     columns |= _context_columns(inputs)
+    if inputs.looking is not None:
+        columns |= _look_columns(inputs.looking.astype(np.float64))
     table = np.stack([np.asarray(c, np.float64) for c in columns.values()], axis=1)
     return table, list(columns)
 
@@ -129,6 +131,15 @@ def _context_columns(inputs: Inputs) -> dict[str, NDArray[Any]]:
     for k in range(inputs.place.shape[1]):
         columns[f"place_{k}"] = inputs.place[:, k]
     return columns
+
+
+def _look_columns(looking: FloatArray) -> dict[str, NDArray[Any]]:
+    return {
+        "looking": looking.mean(1),
+        "looking_last": looking[:, -1],
+        "looked": looking.max(1),
+        "looking_more": looking[:, _PARTS["second"]].mean(1) - looking[:, _PARTS["first"]].mean(1),
+    }
 
 
 NAMES = ("feature", "threshold", "left", "right")

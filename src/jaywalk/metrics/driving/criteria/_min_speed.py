@@ -31,7 +31,7 @@ from jaywalk.record.tracks import COS, HX, HY, SIN, EpisodeTracks, load_tracks
 
 CAPS, BRAKES, DRIVES_ON = "caps the traffic", "brakes", "drives on"  # of notes of scenarios
 _SCENARIO_ROLE: Final = "scenario"
-_RECOVERY_S: Final = 10.0  # at most so long until a vehicle is as fast as before
+_RECOVERY_S: Final = 10.0  # longest time until a vehicle is as fast as before
 _AS_FAST_MPS: Final = 0.5
 _STANDS_MPS: Final = 0.5
 _SIDE_M: Final = 0.3  # as our traffic keeps beside a car

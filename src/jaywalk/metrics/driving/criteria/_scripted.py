@@ -16,9 +16,14 @@ import polars as pl
 from jaywalk.record import columns as c
 
 TIMED_OUT: Final = "scenario_timeout"
-# These make the ego use the opposite lane and switch the wrong-lane test off meanwhile.
+# The public Leaderboard and Fail2Drive decide by the type's name which criteria a scenario
+# suspends. This list states their rule, also for records of other writers. Jaywalk's types state
+# theirs in `ScenarioSpec.suspends`, which metrics cannot read because they never import
+# scenarios; tests/unit/scenarios/test_scenario_specs.py compares the two.
+# Types that make the ego use the opposite lane suspend the wrong-lane criterion.
 _TWO_WAYS: Final = "TwoWays"
-# These block the ego's path: their time-out replaces the blocked test, which is suspended.
+# Types that block the ego's path have a time-out and suspend the blocked criterion; any type
+# whose name contains one of these words.
 _OBSTACLES: Final = (
     "Accident",
     "BadParking",
@@ -44,7 +49,7 @@ _OBSTACLES: Final = (
     "T_Junction",
     "VehicleOpensDoor",
 )
-# Has the time-out, and the blocked test rests; but no criterion reads it.
+# Its time-out suspends the blocked criterion too, but is not an infraction.
 _TIMEOUT_IS_FREE: Final = "ObscuredStopSign"
 _OWN_COLLISION_TEST: Final = (
     "VehicleTurningRoutePedestrian",

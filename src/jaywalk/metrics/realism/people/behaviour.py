@@ -194,7 +194,7 @@ def _pieces(track: PersonTrack) -> list[PersonTrack]:
 
 
 def behaviour(people: PeopleSet) -> list[Samples]:
-    """Samples of every person of a set who walks, while under way, if the track is long enough."""
+    """Samples of all walking people of a set, while they move, if the track is long enough."""
     around: dict[str, list[PersonTrack]] = {}
     for vehicle in people.vehicles:
         around.setdefault(vehicle.clip, []).append(vehicle)

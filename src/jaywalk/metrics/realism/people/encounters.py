@@ -1,4 +1,4 @@
-"""Encounters: a person crosses the way of a vehicle, and both pass the same place soon.
+"""Encounters: a person crosses the path of a vehicle, and both pass the same place soon.
 
 Positions of vehicles are those of their box centre. All tracks have one row every tenth of a second
 and share the clock of their scene.
@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.geometry.path import Path, make_path, project
+from jaywalk.geometry.path import Path, arc_lengths, make_path, project
 from jaywalk.metrics.realism.people.behaviour import STEP_S
 
 BODY_M: Final = 0.3  # radius of a person
-_GAP_S: Final = 10.0  # later meetings are none
+_GAP_S: Final = 10.0  # later passes are not encounters
 _LONGEST_STAY_S: Final = 15.0
 _SHORTEST_DRIVE_M: Final = 5.0
 _SPACING_M: Final = 0.3
@@ -130,9 +130,8 @@ class DrivenWay:
 
 
 def driven_way(drive: Drive) -> DrivenWay | None:
-    """Return the way of a vehicle, or None if it hardly moves."""
-    steps = np.hypot(*np.diff(drive.xy_m, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    """Return the path of a vehicle, or None if it hardly moves."""
+    along = arc_lengths(drive.xy_m)
     if along[-1] < _SHORTEST_DRIVE_M:
         return None
     return DrivenWay(drive, make_path(drive.xy_m, _SPACING_M), along)

@@ -48,7 +48,7 @@ class Audit:
         log_replay: Metametric of the log repeated.
         superhuman: The same without collisions and off-road steps: what a flawless driver loses.
         score: Metametric of the given rollouts.
-        score_unlabelled: The same if the logged collisions and off-road steps were not there.
+        score_unlabelled: The same without the logged collisions and off-road steps.
         clean: Names of the scenes without any logged collision or off-road step.
     """
 

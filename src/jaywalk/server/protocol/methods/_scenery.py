@@ -76,14 +76,14 @@ def freeze(context: RpcContext, actor_id: Any, frozen: Any) -> None:
 
 @rpc("reset_traffic_light_group", "void")
 def reset_group(context: RpcContext, actor_id: Any) -> None:
-    """Start the cycle of a light's junction anew."""
+    """Restart the cycle of a light's junction."""
     lights = context.world.lights
     lights.reset_group(int(lights.lights[_light(context, actor_id)]["group"]))
 
 
 @rpc("reset_all_traffic_lights", "void")
 def reset_all(context: RpcContext) -> None:
-    """Start the cycle of every junction anew."""
+    """Restart the cycle of every junction."""
     context.world.lights.reset_all()
 
 

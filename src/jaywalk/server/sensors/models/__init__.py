@@ -15,11 +15,11 @@ from jaywalk.server.sensors._mesh import Look
 from jaywalk.server.sensors.models.animals import animal_look
 from jaywalk.server.sensors.models.props import prop_look
 from jaywalk.server.sensors.models.scenery import street_look
-from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
+from jaywalk.server.sensors.models.shown import ActorLook, ActorMotion, Body
 from jaywalk.server.sensors.models.signals import signal_look
 from jaywalk.server.sensors.models.vehicles import parked_car_look, vehicle_look
 
-__all__ = ["ActorLook", "Body", "Motion", "actor_look", "scenery_look"]
+__all__ = ["ActorLook", "ActorMotion", "Body", "actor_look", "scenery_look"]
 
 _ACTORS: Final[tuple[Callable[[Body], ActorLook | None], ...]] = (
     vehicle_look,

@@ -14,7 +14,7 @@ from jaywalk.server.sensors._mesh import Look
 _NONE: Mapping[int, float] = MappingProxyType({})
 
 
-class Motion(NamedTuple):
+class ActorMotion(NamedTuple):
     """What moves the parts of an actor and is not in its row of the actor table."""
 
     time_s: float = 0.0
@@ -25,7 +25,7 @@ class Motion(NamedTuple):
 
 
 #: Writes the poses of the parts: (parts, 3, 4), rotation and shift of each, identities at first.
-PosePart = Callable[[np.void, Motion, NDArray[Any]], None]
+PosePart = Callable[[np.void, ActorMotion, NDArray[Any]], None]
 
 
 class ActorLook(NamedTuple):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jaywalk.core.carla_enums import LightState
 from jaywalk.server.sensors._materials import Material
 from jaywalk.server.sensors._mesh import LEVELS, Look, Mesh, Model
-from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion
+from jaywalk.server.sensors.models.shown import ActorLook, ActorMotion, Body
 from jaywalk.server.sensors.models.vehicles._surfaces import Surfaces
 
 _LIGHT: Final = "traffic.traffic_light"
@@ -39,7 +39,7 @@ def signal_look(body: Body) -> ActorLook | None:
     return ActorLook(Look(_model(), parts=1 + len(_LENSES)), _pose)
 
 
-def _pose(row: np.void, motion: Motion, out: NDArray[Any]) -> None:
+def _pose(row: np.void, motion: ActorMotion, out: NDArray[Any]) -> None:
     for part, (state, _, _) in enumerate(_LENSES, start=1):
         if motion.signal != int(state):
             out[part, 1, 3] = _INSIDE_M

@@ -125,7 +125,7 @@ class LocalPlanner:
         return self._waypoints_queue[-1] if self._waypoints_queue else (None, RoadOption.VOID)
 
     def get_plan(self) -> deque[tuple[Any, RoadOption]]:
-        """What is left of the plan."""
+        """Rest of the plan."""
         return self._waypoints_queue
 
     def done(self) -> bool:

@@ -53,7 +53,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def set_world(world: Any) -> None:
-        """Take a world; whoever was known is forgotten."""
+        """Set the world and forget the actors of the last one."""
         CarlaDataProvider._world = world
         CarlaDataProvider._map = world.get_map()
         CarlaDataProvider._grp = CarlaDataProvider._all_actors = None
@@ -85,7 +85,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def set_random_seed(seed: int) -> None:
-        """Begin the generator anew."""
+        """Restart the generator."""
         CarlaDataProvider._rng = np.random.RandomState(seed)
 
     @staticmethod
@@ -126,7 +126,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def get_hero_actor() -> Any:
-        """The ego, told by its role."""
+        """The ego, found by its role."""
         for actor in CarlaDataProvider._actors.values():
             if actor.attributes.get("role_name") == "hero":
                 return actor
@@ -190,7 +190,7 @@ class CarlaDataProvider:
 
     @staticmethod
     def cleanup() -> None:
-        """Forget everything; destroys nobody."""
+        """Forget everything; destroys no actor."""
         CarlaDataProvider._actors.clear()
         CarlaDataProvider._client = CarlaDataProvider._world = CarlaDataProvider._map = None
         CarlaDataProvider._grp = CarlaDataProvider._all_actors = None

@@ -1,4 +1,4 @@
-"""Game time, told from outside on every tick."""
+"""Game time, set from outside on every tick."""
 
 from __future__ import annotations
 

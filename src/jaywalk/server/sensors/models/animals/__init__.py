@@ -14,7 +14,7 @@ from jaywalk.server.sensors._mesh import LEVELS, Look, Mesh, Model
 from jaywalk.server.sensors.models.animals._beasts import UPPER, Beast, Leg, make_beast
 from jaywalk.server.sensors.models.animals._birds import make_bird
 from jaywalk.server.sensors.models.animals._species import SHAPES
-from jaywalk.server.sensors.models.shown import ActorLook, Body, Motion, PosePart
+from jaywalk.server.sensors.models.shown import ActorLook, ActorMotion, Body, PosePart
 from jaywalk.server.sensors.models.vehicles._surfaces import fitted
 from jaywalk.server.world.walker_blueprints import (
     ANIMAL_BY_BLUEPRINT,
@@ -80,7 +80,7 @@ def _make(animal: Animal, level: int) -> Beast:
 def _pose(animal: Animal, legs: tuple[Leg, ...]) -> PosePart:
     rest = feet_m(animal, 0.0, 0.0)
 
-    def pose(row: np.void, motion: Motion, out: NDArray[Any]) -> None:
+    def pose(row: np.void, motion: ActorMotion, out: NDArray[Any]) -> None:
         if float(row["down_s"]) > 0.0:
             out[:] = _on_its_side(animal)
             return

@@ -14,7 +14,7 @@ from jaywalk.core.arrays import FloatArray
 from jaywalk.core.seeds import stream
 from jaywalk.server.sensors._materials import Material
 from jaywalk.server.sensors._mesh import Mesh
-from jaywalk.server.sensors.models.animals._species import Shape
+from jaywalk.server.sensors.models.animals._species import AnimalShape
 from jaywalk.server.sensors.models.vehicles._surfaces import Surfaces
 
 LEGS: Final = 4  # hind left, fore left, hind right, fore right, as in ``feet_m``
@@ -69,7 +69,7 @@ def tube(
     out.grid(grid, materials, part=part)
 
 
-def make_beast(shape: Shape, size_m: tuple[float, float, float], level: int) -> Beast:
+def make_beast(shape: AnimalShape, size_m: tuple[float, float, float], level: int) -> Beast:
     """Return an animal of a size (length, width, height), standing."""
     long, _, high = size_m
     out = Surfaces()
@@ -89,7 +89,7 @@ def make_beast(shape: Shape, size_m: tuple[float, float, float], level: int) -> 
     return Beast(out.mesh(), legs)
 
 
-def _trunk(out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: int) -> None:
+def _trunk(out: Surfaces, s: AnimalShape, size_m: tuple[float, float, float], level: int) -> None:
     long, wide, high = size_m
     count = (11, 8, 6)[level]
     path, half = [], []
@@ -131,7 +131,7 @@ def _smooth(share: float) -> float:
     return share * share * (3.0 - 2.0 * share)
 
 
-def _head(out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: int) -> None:
+def _head(out: Surfaces, s: AnimalShape, size_m: tuple[float, float, float], level: int) -> None:
     long, _, high = size_m
     (x0, z0), (x1, z1), (x2, z2) = ((x * long, z * high) for x, z in s.head)
     h0, h1, h2 = (half * high for half in s.head_half)
@@ -161,7 +161,7 @@ def _head(out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: in
 
 
 def _ear(
-    out: Surfaces, s: Shape, root: tuple[float, float, float], side: float, high: float
+    out: Surfaces, s: AnimalShape, root: tuple[float, float, float], side: float, high: float
 ) -> None:
     length, half, hang = s.ears[0] * high, s.ears[1] * high, s.ears[2]
     way = np.array([-0.15, side * (0.35 + 0.6 * hang), 1.0 - 1.25 * hang])
@@ -224,7 +224,7 @@ def _horns(
                     end_radius=0.6 * r)  # fmt: skip
 
 
-def _tail(out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: int) -> None:
+def _tail(out: Surfaces, s: AnimalShape, size_m: tuple[float, float, float], level: int) -> None:
     long, _, high = size_m
     root = (s.rump * long, (s.back[0] - 0.06) * high)
     hang = {
@@ -247,7 +247,7 @@ def _tail(out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: in
 
 
 def _legs(
-    out: Surfaces, s: Shape, size_m: tuple[float, float, float], level: int
+    out: Surfaces, s: AnimalShape, size_m: tuple[float, float, float], level: int
 ) -> tuple[Leg, ...]:
     long, wide, high = size_m
     legs = []

@@ -7,7 +7,7 @@ from typing import Final
 
 from jaywalk.server.sensors._materials import Material
 from jaywalk.server.sensors.models.vehicles._face import Face
-from jaywalk.server.sensors.models.vehicles._shape import Shape
+from jaywalk.server.sensors.models.vehicles._shape import VehicleShape
 
 M = Material
 PLAIN_FACE: Final = Face()
@@ -28,7 +28,7 @@ class CarSpec:
         rim: Material of the wheels.
     """
 
-    shape: Shape
+    shape: VehicleShape
     face: Face = PLAIN_FACE
     extras: tuple[str, ...] = ()
     above_m: float = 0.0
@@ -38,7 +38,7 @@ class CarSpec:
     rim: int = M.RIM
 
 
-SALOON: Final = Shape(
+SALOON: Final = VehicleShape(
     nose=0.52,
     cowl=(0.29, 0.635),
     roof_front=(0.445, 0.965),
@@ -47,7 +47,7 @@ SALOON: Final = Shape(
     tail=0.665,
     pillars=(0.51, 0.74),
 )
-HATCH: Final = Shape(
+HATCH: Final = VehicleShape(
     nose=0.52,
     cowl=(0.26, 0.62),
     roof_front=(0.43, 0.965),
@@ -62,7 +62,7 @@ HATCH: Final = Shape(
     rear_bow_m=0.16,
     wheel_m=0.31,
 )
-SUV: Final = Shape(
+SUV: Final = VehicleShape(
     nose=0.55,
     cowl=(0.27, 0.64),
     roof_front=(0.43, 0.965),
@@ -79,7 +79,7 @@ SUV: Final = Shape(
     pillar_m=(0.07, 0.16),
     rear_bow_m=0.12,
 )
-COUPE: Final = Shape(
+COUPE: Final = VehicleShape(
     nose=0.52,
     cowl=(0.32, 0.64),
     roof_front=(0.48, 0.965),
@@ -91,7 +91,7 @@ COUPE: Final = Shape(
     clearance_m=0.16,
     wheel_m=0.34,
 )
-BUS_VAN: Final = Shape(
+BUS_VAN: Final = VehicleShape(
     nose=0.5,
     cowl=(0.0, 0.54),
     roof_front=(0.12, 0.955),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaywalk.core.arrays import FloatArray
-from jaywalk.server.sensors.models.shown import Motion, PosePart
+from jaywalk.server.sensors.models.shown import ActorMotion, PosePart
 from jaywalk.server.sensors.models.vehicles._bike import Bike
 from jaywalk.server.sensors.models.vehicles._surfaces import DOORS, WHEELS, Point
 
@@ -30,7 +30,7 @@ class Joints(NamedTuple):
 def pose_of(joints: Joints) -> PosePart:
     """Return what writes the poses of the parts of a vehicle."""
 
-    def pose(row: np.void, motion: Motion, out: NDArray[Any]) -> None:
+    def pose(row: np.void, motion: ActorMotion, out: NDArray[Any]) -> None:
         for k, (place, part) in enumerate(zip(joints.wheels, WHEELS, strict=False)):
             out[part] = _about(place, _rolling(motion.rolled_m / place[2]))
             if k < joints.steered or k in motion.wheels_deg:

@@ -11,7 +11,7 @@ Line = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class VehicleShape:
     """Proportions of a shell.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from jaywalk.server.sensors._materials import Material
-from jaywalk.server.sensors.models.vehicles._shape import Line, Shape
+from jaywalk.server.sensors.models.vehicles._shape import Line, VehicleShape
 from jaywalk.server.sensors.models.vehicles._surfaces import BODY, DOORS, Surfaces
 
 _POWER: Final = 2.6  # of the bow of front and rear, seen from above
@@ -40,7 +40,7 @@ class Shell:
 
     def __init__(
         self,
-        shape: Shape,
+        shape: VehicleShape,
         front_m: float,
         rear_m: float,
         half_m: float,

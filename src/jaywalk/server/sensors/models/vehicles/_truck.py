@@ -17,14 +17,14 @@ from jaywalk.server.sensors.models.vehicles._fittings import (
 )
 from jaywalk.server.sensors.models.vehicles._kinds import SQUARE_SIDE
 from jaywalk.server.sensors.models.vehicles._motion import Joints
-from jaywalk.server.sensors.models.vehicles._shape import Shape
+from jaywalk.server.sensors.models.vehicles._shape import VehicleShape
 from jaywalk.server.sensors.models.vehicles._shell import Shell
 from jaywalk.server.sensors.models.vehicles._surfaces import WHEELS, Surfaces
 
 M = Material
 Half = tuple[float, float, float]
 
-CAB: Final = Shape(
+CAB: Final = VehicleShape(
     nose=0.5,
     cowl=(0.0, 0.54),
     roof_front=(0.16, 0.95),
@@ -71,7 +71,9 @@ class Truck:
         self.wheels: list[tuple[float, float, float]] = []
         self.hinges: tuple[tuple[float, float], ...] = ()
 
-    def cab(self, shape: Shape, face: Face, long_m: float, half_m: float, high_m: float) -> Shell:
+    def cab(
+        self, shape: VehicleShape, face: Face, long_m: float, half_m: float, high_m: float
+    ) -> Shell:
         """Add a cab at the front."""
         shell = Shell(shape, self.front, self.front - long_m, half_m, high_m, self.level)
         shell.build(self.out)

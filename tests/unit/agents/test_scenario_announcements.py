@@ -12,7 +12,7 @@ def test_scenarios_are_told_as_pdm_lite_reads_them():
     actors = [SimpleNamespace(id=number) for number in (7, 8, 9)]
     briefing = SimpleNamespace(
         world=SimpleNamespace(get_actors=lambda: actors),
-        told=(
+        announcements=(
             ScenarioAnnouncement(
                 name="ConstructionObstacle", first_actor=7, last_actor=9, direction="right"
             ),
