@@ -98,8 +98,8 @@ class Driver(ABC):
     def sensors(self) -> Sequence[Mapping[str, Any]]:
         """Return the sensors to mount on the ego; called once, after ``setup``.
 
-        Each is a mapping with ``type`` and ``id``, and optionally ``x``, ``y``, ``z`` (metres),
-        ``roll``, ``pitch``, ``yaw`` (degrees), ``width``, ``height``, ``fov``, and ``attributes`` of
+        Each is a mapping with ``type`` and ``id``; optional are ``x``, ``y``, ``z`` (metres),
+        ``roll``, ``pitch``, ``yaw`` (degrees), ``width``, ``height``, ``fov`` and ``attributes`` of
         the blueprint. Their readings arrive with every moment, from the first one on.
         """
         return ()

@@ -13,6 +13,7 @@ from jaywalk.actors._surroundings import CrowdView
 from jaywalk.actors.crowd.state import WILL_CROSS
 from jaywalk.actors.events import NOTE
 from jaywalk.actors.posed.people import HabitPeople
+from jaywalk.agents.adapters.sensor_rig import DriverSensors
 from jaywalk.agents.base import Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver
@@ -230,6 +231,7 @@ class _PersonEpisode:
         posed.hand_over(self.policy, "the learner", [self._row])
         self._cars = CrowdView(self._episode.world, posed.ids)
         self._driver: Driver | None = None
+        self._sensors: DriverSensors | None = None
         assert self._placed.b_m is not None
         self.goal_m: FloatArray = np.array(self._placed.b_m)
 
@@ -238,6 +240,7 @@ class _PersonEpisode:
         episode = self._episode
         self._driver = make_driver(episode.plan.agent.name)
         self._driver.setup(briefing_of(episode))
+        self._sensors = DriverSensors(self._driver, episode.world, episode.ego)
         episode.begin()
         while self.policy.seen is None and not self.reason:
             self._tick(triggers=episode.elapsed_s > _PATIENCE_S)
@@ -271,8 +274,13 @@ class _PersonEpisode:
             for event in events
             if event.detail.get("actor") == self._placed.actor_id
         }
+        frame, snapshot = episode.snapshot.frame, episode.snapshot
+        assert self._sensors is not None
         moment = DriverMoment(
-            frame=episode.snapshot.frame, elapsed_s=episode.elapsed_s, snapshot=episode.snapshot
+            frame=frame,
+            elapsed_s=episode.elapsed_s,
+            snapshot=snapshot,
+            readings=self._sensors.read(frame, snapshot),
         )
         episode.move(self._driver.decide(moment))
         if "knocked down" in words or self._touches():
@@ -320,6 +328,8 @@ class _PersonEpisode:
         try:
             if self._driver is not None:
                 self._driver.close()
+            if self._sensors is not None:
+                self._sensors.close()
             self._episode.finish(self.reason or "stopped by the learner")
         except RuntimeError:  # the server may be gone
             self._episode.discard()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jaywalk.agents.adapters.sensor_rig import SensorError, SensorRig, check_driver_sensors
+from jaywalk.agents.adapters.sensor_rig import DriverSensors, SensorError
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
@@ -82,7 +82,7 @@ class _DriverLoop:
         self._failure = ""
         self._rejected = False  # because of its sensors
         self._made: Driver | None = None  # also set if its setup failed
-        self._rig: SensorRig | None = None
+        self._sensors: DriverSensors | None = None
         people = episode.actors.posed
         if people is not None and people.policy_model is not None:
             people.policy_model.limit = lambda: time_limit(self._step_limit_s)
@@ -100,8 +100,8 @@ class _DriverLoop:
         finally:
             if self._made is not None:
                 self._guarded(self._made.close, self._step_limit_s)
-            if self._rig is not None:
-                self._rig.close()
+            if self._sensors is not None:
+                self._sensors.close()
         assert written is not None
         return EpisodeOutcome(
             episode_id=episode.plan.episode_id,
@@ -127,21 +127,13 @@ class _DriverLoop:
         def make() -> Driver:
             self._made = make_driver(plan.agent.name)
             self._made.setup(briefing)
-            self._mount(self._made)
+            self._sensors = DriverSensors(self._made, episode.world, episode.ego)
             return self._made
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
         if driver is not None:
             episode.declare_agent(driver.declared())
         return driver
-
-    def _mount(self, driver: Driver) -> None:
-        """Mount the driver's sensors; one tick later they have measured."""
-        sensors = list(driver.sensors())
-        check_driver_sensors(sensors)
-        if sensors:
-            self._rig = SensorRig(self._episode.world, self._episode.ego, sensors)
-            self._episode.world.tick()
 
     def _guarded(self, call: Callable[[], Any], limit_s: float) -> Any | None:
         """Call the agent; its exception counts as its failure, unless the server failed."""
@@ -189,10 +181,7 @@ class _DriverLoop:
     def _decide(self, driver: Driver) -> Decision | None:
         episode = self._episode
         frame, snapshot = episode.snapshot.frame, episode.snapshot
-        readings: dict[str, Any] = {}
-        if self._rig is not None:
-            measured = self._rig.read(frame, snapshot)
-            readings = {tag: data for tag, (_, data) in measured.items()}
+        readings = {} if self._sensors is None else self._sensors.read(frame, snapshot)
         moment = DriverMoment(
             frame=frame, elapsed_s=episode.elapsed_s, snapshot=snapshot, readings=readings
         )

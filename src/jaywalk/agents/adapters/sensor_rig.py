@@ -13,6 +13,7 @@ import carla
 import numpy as np
 from defusedxml.ElementTree import fromstring
 
+from jaywalk.agents.base import Driver
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.geometry.geodesy import from_0916_gps, route_reference_deg, to_gps
 
@@ -221,6 +222,33 @@ class SensorRig:
         for actor in self._actors:
             actor.destroy()
         self._actors.clear()
+
+
+class DriverSensors:
+    """Sensors that a driver names, mounted on the ego; none if it names none."""
+
+    def __init__(self, driver: Driver, world: Any, ego: Any) -> None:
+        """Mount the sensors and tick the world once, so that they have measured.
+
+        Raises:
+            SensorError: A sensor cannot be mounted.
+        """
+        sensors = list(driver.sensors())
+        check_driver_sensors(sensors)
+        self._rig = SensorRig(world, ego, sensors) if sensors else None
+        if sensors:
+            world.tick()
+
+    def read(self, frame: int, snapshot: Any) -> dict[str, Any]:
+        """Return the measurements of this frame by sensor id."""
+        if self._rig is None:
+            return {}
+        return {tag: data for tag, (_, data) in self._rig.read(frame, snapshot).items()}
+
+    def close(self) -> None:
+        """Remove the sensors."""
+        if self._rig is not None:
+            self._rig.close()
 
 
 def _forward_speed(state: Any) -> float:
