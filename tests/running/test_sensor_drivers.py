@@ -69,7 +69,10 @@ def test_readings_come_from_the_first_decision_on(world: SimulatorSession, tmp_p
     assert all(count > 20 for _, _, count in facts["seen"])
     events = open_record(outcome.folder).events.collect()
     assert "enough seen" in events["name"].to_list()
-    assert not world.client.get_world().get_actors().filter("sensor.camera.*")
+    after = world.client.get_world()
+    after.tick()
+    kinds = {actor.type_id for actor in after.get_actors().filter("sensor.*")}
+    assert kinds == {"sensor.other.collision"}  # the episode has one; nothing else stays mounted
     again = run_episode(plan, world, tmp_path / "again")
     assert again.record_hash == outcome.record_hash
     other = run_episode(replace(plan, seed=plan.seed + 1), world, tmp_path / "other")
