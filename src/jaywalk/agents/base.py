@@ -7,8 +7,9 @@ the protocol. It never learns which scenario, suite or pair it is in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaywalk.core.arrays import FloatArray
@@ -33,6 +34,9 @@ class Briefing:
     # Data of the scenarios (name, first_actor, last_actor, direction), for files written for
     # evaluators that keep such a list. Jaywalk's own drivers never read it.
     announcements: tuple[Any, ...] = ()
+    episode_id: str = ""
+    episode_seed: int = 0  # like ``seed``, but different for every episode of a run
+    output: Path | None = None  # folder for the driver's own files; None: nothing is recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,9 @@ class Moment:
     frame: int
     elapsed_s: float  # since the episode began
     snapshot: carla.WorldSnapshot  # of this frame
+    # Measurements of this frame by the ``id`` of the driver's sensors: images (rows, columns, 4) in
+    # blue, green, red, alpha; LiDAR points (n, 4); see docs/reference/drivers.md.
+    readings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +82,7 @@ class Decision:
     plan: Plan | None = None
     forecasts: tuple[Forecast, ...] = ()
     debug: Mapping[str, Any] = field(default_factory=dict)  # topic -> any JSON value
+    end_reason: str = ""  # a text ends the episode after this decision
 
 
 class Driver(ABC):
@@ -86,6 +94,15 @@ class Driver(ABC):
     @abstractmethod
     def setup(self, briefing: Briefing) -> None:
         """Prepare; the ego stands on the first point of the route."""
+
+    def sensors(self) -> Sequence[Mapping[str, Any]]:
+        """Return the sensors to mount on the ego; called once, after ``setup``.
+
+        Each is a mapping with ``type`` and ``id``; optional are ``x``, ``y``, ``z`` (metres),
+        ``roll``, ``pitch``, ``yaw`` (degrees), ``width``, ``height``, ``fov`` and ``attributes`` of
+        the blueprint. Their readings arrive with every moment, from the first one on.
+        """
+        return ()
 
     @abstractmethod
     def decide(self, moment: Moment) -> Decision:

@@ -17,6 +17,7 @@ import carla
 import numpy as np
 
 from jaywalk.agents.adapters.remote import PlainDriver, open_link
+from jaywalk.agents.adapters.sensor_rig import DriverSensors
 from jaywalk.agents.base import Briefing, Decision, Driver, Moment
 from jaywalk.agents.load import is_remote, make_driver, seed_name
 from jaywalk.core.arrays import FloatArray
@@ -229,6 +230,7 @@ def check_drive(
     stage = set_check_stage(server, town, number)
     drive = CheckDrive(route_m=stage.route.position_m[:, :2].copy())
     driver: Driver | None = None
+    sensors: DriverSensors | None = None
     try:
         driver = _guarded(drive, "load", SETUP_S, lambda: make_driver(agent.name))
         began_s = time.monotonic()
@@ -247,10 +249,15 @@ def check_drive(
         drive.name, drive.version = driver.declared() or (agent.name, driver.version)
         _note_peer(drive, driver)
         drive.plan_m = getattr(driver, "plan_m", None)
-        _loop(drive, stage, driver, drive_s)
+        sensors = _guarded(
+            drive, "setup", SETUP_S, lambda: DriverSensors(driver, stage.world, stage.ego)
+        )
+        _loop(drive, stage, driver, sensors, drive_s)
     except _Failed:
         pass
     finally:
+        if sensors is not None:
+            sensors.close()
         if driver is not None:
             _note_sensors(drive, driver)
             with contextlib.suppress(_Failed):
@@ -279,7 +286,13 @@ def _guarded(drive: CheckDrive, doing: str, limit_s: float, call: Any) -> Any:
         raise _Failed from problem
 
 
-def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) -> None:
+def _loop(
+    drive: CheckDrive,
+    stage: CheckStage,
+    driver: Driver,
+    sensors: DriverSensors,
+    drive_s: float,
+) -> None:
     progress = RouteProgress(stage.route)
     snapshot = stage.world.get_snapshot()
     began_s, wall_began_s = snapshot.timestamp.elapsed_seconds, time.monotonic()
@@ -287,7 +300,12 @@ def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) 
         elapsed_s = snapshot.timestamp.elapsed_seconds - began_s
         if elapsed_s > drive_s or progress.share > 0.9:
             break
-        moment = Moment(frame=snapshot.frame, elapsed_s=elapsed_s, snapshot=snapshot)
+        moment = Moment(
+            frame=snapshot.frame,
+            elapsed_s=elapsed_s,
+            snapshot=snapshot,
+            readings=sensors.read(snapshot.frame, snapshot),
+        )
         asked_s = time.perf_counter()
         decision = _guarded(drive, "step", STEP_LIMIT_S, lambda now=moment: driver.decide(now))
         wall_ms = 1e3 * (time.perf_counter() - asked_s)
@@ -298,7 +316,7 @@ def _loop(drive: CheckDrive, stage: CheckStage, driver: Driver, drive_s: float) 
         control = decision.control
         if not all(math.isfinite(v) for v in (control.throttle, control.steer, control.brake)):
             break
-        if is_lost(sample):
+        if is_lost(sample) or decision.end_reason:
             break
         stage.ego.apply_control(control)
         stage.world.tick()

@@ -20,7 +20,11 @@ PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)')  # in a traceback
 
 
 def import_file(path: Path) -> ModuleType:
-    """Import a Python file, as if started from its folder; each file is imported once."""
+    """Import a Python file, as if started from its folder; each file is imported once.
+
+    The folder stays at the end of ``sys.path``, so that the file's functions can import the modules
+    next to it later too.
+    """
     # The name contains the path, so that two files of one name do not collide.
     key = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
     name = f"jaywalk_user_{path.stem}_{key}"
@@ -40,6 +44,8 @@ def import_file(path: Path) -> ModuleType:
         raise
     finally:
         sys.path.remove(folder)
+    if folder not in sys.path:
+        sys.path.append(folder)
     return module
 
 

@@ -14,6 +14,7 @@ from jaywalk.actors._surroundings import CrowdView
 from jaywalk.actors.crowd.state import WILL_CROSS
 from jaywalk.actors.events import NOTE
 from jaywalk.actors.posed.people import HabitPeople
+from jaywalk.agents.adapters.sensor_rig import DriverSensors
 from jaywalk.agents.base import Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver
@@ -230,6 +231,7 @@ class _PersonEpisode:
         self._ending = ""
         self._episode = LiveEpisode(plan, world, None)
         self._driver: Driver | None = None
+        self._sensors: DriverSensors | None = None
         posed = self._episode.actors.posed
         assert posed is not None
         self._posed: HabitPeople = posed
@@ -250,6 +252,7 @@ class _PersonEpisode:
         episode = self._episode
         self._driver = make_driver(episode.plan.agent.name)
         self._driver.setup(briefing_of(episode))
+        self._sensors = DriverSensors(self._driver, episode.world, episode.ego)
         episode.begin()
         while self.policy.seen is None and not self.reason:
             self._tick(triggers=episode.elapsed_s > _PATIENCE_S)
@@ -284,8 +287,13 @@ class _PersonEpisode:
             for event in events
             if event.detail.get("actor") == self._placed.actor_id
         }
+        frame, snapshot = episode.snapshot.frame, episode.snapshot
+        assert self._sensors is not None
         moment = DriverMoment(
-            frame=episode.snapshot.frame, elapsed_s=episode.elapsed_s, snapshot=episode.snapshot
+            frame=frame,
+            elapsed_s=episode.elapsed_s,
+            snapshot=snapshot,
+            readings=self._sensors.read(frame, snapshot),
         )
         episode.move(self._driver.decide(moment))
         if "knocked down" in words or self._touches():
@@ -344,8 +352,11 @@ class _PersonEpisode:
 
     def _close_driver(self) -> None:
         driver, self._driver = self._driver, None
+        sensors, self._sensors = self._sensors, None
         if driver is not None:
             driver.close()
+        if sensors is not None:
+            sensors.close()
 
 
 def _crosser(posed: HabitPeople, number: int) -> int:

@@ -63,6 +63,10 @@ class RunFolder:
         """Return the folder of the record of an episode, which need not exist."""
         return self.episodes / episode_id
 
+    def agent_output(self, episode_id: str) -> Path:
+        """Return the folder for files that the driver of an episode writes itself."""
+        return self.path / "agent" / episode_id
+
     def records(self) -> Iterator[Path]:
         """Folders of all finished records, sorted."""
         return find_records(self.path)

@@ -5,19 +5,20 @@ An episode runs until the most lenient protocol ends it; each protocol cuts the 
 
 from __future__ import annotations
 
+import shutil
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jaywalk.agents.adapters.sensor_rig import SensorError
+from jaywalk.agents.adapters.sensor_rig import DriverSensors, SensorError
 from jaywalk.agents.base import Briefing, Decision, Driver
 from jaywalk.agents.base import Moment as DriverMoment
 from jaywalk.agents.load import make_driver, seed_name
 from jaywalk.core.errors import InfrastructureError, PeopleModelError
 from jaywalk.core.seeds import derive_seed
 from jaywalk.record.writer import record_hash
-from jaywalk.runner.ending import AGENT_FAILED, NOT_SET_UP, SENSORS_INVALID
+from jaywalk.runner.ending import AGENT_FAILED, ENDED_BY_AGENT, NOT_SET_UP, SENSORS_INVALID
 from jaywalk.runner.live_episode import Heartbeat, LiveEpisode, silent
 from jaywalk.runner.plan import EpisodeOutcome, EpisodePlan
 from jaywalk.runner.session import STEP_S, SimulatorSession
@@ -65,6 +66,9 @@ def briefing_of(episode: LiveEpisode) -> Briefing:
         seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name)),
         arguments=plan.agent.arguments,
         announcements=episode.actors.announcements(),
+        episode_id=episode.episode_id,
+        episode_seed=derive_seed(plan.seed, "driver", seed_name(plan.agent.name), plan.item.id),
+        output=episode.driver_output,
     )
 
 
@@ -78,6 +82,7 @@ class _DriverLoop:
         self._failure = ""
         self._rejected = False  # because of its sensors
         self._made: Driver | None = None  # also set if its setup failed
+        self._sensors: DriverSensors | None = None
         people = episode.actors.posed
         if people is not None and people.policy_model is not None:
             people.policy_model.limit = lambda: time_limit(self._step_limit_s)
@@ -95,6 +100,8 @@ class _DriverLoop:
         finally:
             if self._made is not None:
                 self._guarded(self._made.close, self._step_limit_s)
+            if self._sensors is not None:
+                self._sensors.close()
         assert written is not None
         return EpisodeOutcome(
             episode_id=episode.plan.episode_id,
@@ -114,10 +121,13 @@ class _DriverLoop:
         plan = episode.plan
         episode.heartbeat(0.0, 0.0, "agent: setup")
         briefing = briefing_of(episode)
+        if briefing.output is not None:
+            shutil.rmtree(briefing.output, ignore_errors=True)  # of an earlier try
 
         def make() -> Driver:
             self._made = make_driver(plan.agent.name)
             self._made.setup(briefing)
+            self._sensors = DriverSensors(self._made, episode.world, episode.ego)
             return self._made
 
         driver: Driver | None = self._guarded(make, self._setup_limit_s)
@@ -152,6 +162,9 @@ class _DriverLoop:
                 episode.note("agent_failure", self._failure.strip().rsplit("\n", 1)[-1][:300])
                 return AGENT_FAILED
             episode.move(decision)
+            if decision.end_reason:
+                episode.note("agent_end", decision.end_reason[:300])
+                return f"{ENDED_BY_AGENT}: {decision.end_reason[:300]}"
 
     def _prepare(self) -> bool:
         """Let the other actors act; False if a people model of the user failed."""
@@ -167,8 +180,10 @@ class _DriverLoop:
 
     def _decide(self, driver: Driver) -> Decision | None:
         episode = self._episode
+        frame, snapshot = episode.snapshot.frame, episode.snapshot
+        readings = {} if self._sensors is None else self._sensors.read(frame, snapshot)
         moment = DriverMoment(
-            frame=episode.snapshot.frame, elapsed_s=episode.elapsed_s, snapshot=episode.snapshot
+            frame=frame, elapsed_s=episode.elapsed_s, snapshot=snapshot, readings=readings
         )
         decision: Decision | None = self._guarded(lambda: driver.decide(moment), self._step_limit_s)
         if decision is None:

@@ -155,6 +155,7 @@ def _main(fd: int, parent_pid: int) -> NoReturn:
 
 
 def _tried(line: Connection, plan: EpisodePlan, server: str, watchdog_s: float) -> _Verdict:
+    from jaywalk.agents.adapters.sensor_rig import check_driver_sensors
     from jaywalk.agents.load import failure_cause, make_driver
     from jaywalk.runner._episode import briefing_of
     from jaywalk.runner.live_episode import LiveEpisode
@@ -177,6 +178,7 @@ def _tried(line: Connection, plan: EpisodePlan, server: str, watchdog_s: float) 
     try:
         with time_limit(limit_s):
             driver.setup(briefing_of(episode))
+            check_driver_sensors(list(driver.sensors()))
     except AgentUnreachableError as problem:
         return _Verdict(cause=str(problem), unreachable=True)
     except (Exception, AgentTimeout) as problem:

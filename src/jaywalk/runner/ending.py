@@ -80,6 +80,7 @@ EGO_REMOVED: Final = "ego removed"
 AGENT_FAILED: Final = "agent failed"
 NOT_SET_UP: Final = "agent setup failed"
 SENSORS_INVALID: Final = "agent sensors invalid"
+ENDED_BY_AGENT: Final = "ended by the agent"
 
 _STANDING_MPS: Final = 0.1
 _BLOCKED_S: Final = 180.0  # longest waiting time of all protocols

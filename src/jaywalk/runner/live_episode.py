@@ -178,6 +178,13 @@ class LiveEpisode:
         return self.actors.ego
 
     @property
+    def driver_output(self) -> Path | None:
+        """Folder for the driver's own files, which the driver creates; None without a record."""
+        if self._run_folder is None:
+            return None
+        return RunFolder(self._run_folder).agent_output(self.episode_id)
+
+    @property
     def wall_s(self) -> float:
         """Wall seconds since the episode was opened."""
         return time.monotonic() - self._clock_s

@@ -13,6 +13,7 @@ import carla
 import numpy as np
 from defusedxml.ElementTree import fromstring
 
+from jaywalk.agents.base import Driver
 from jaywalk.core.errors import InfrastructureError
 from jaywalk.geometry.geodesy import from_0916_gps, route_reference_deg, to_gps
 
@@ -122,6 +123,23 @@ def check_sensors(
             )
 
 
+def check_driver_sensors(sensors: Sequence[Mapping[str, Any]]) -> None:
+    """Raise :class:`SensorError` unless the sensors of one of our drivers can be mounted."""
+    for number, sensor in enumerate(sensors, start=1):
+        missing = [key for key in ("type", "id") if not isinstance(sensor.get(key), str)]
+        if missing:
+            raise SensorError(f"Sensor {number} has no text '{missing[0]}'.")
+        kind = sensor["type"]
+        if kind not in _LIMITS:
+            raise SensorError(
+                f"Sensor '{sensor['id']}' has the type '{kind}'. Expected one of: "
+                f"{', '.join(allowed_sensors())}."
+            )
+    doubled = [tag for tag, n in Counter(sensor["id"] for sensor in sensors).items() if n > 1]
+    if doubled:
+        raise SensorError(f"Two sensors have the id '{doubled[0]}'. Give each an id of its own.")
+
+
 class SensorRig:
     """Sensors on the ego and their data of the present frame."""
 
@@ -145,6 +163,7 @@ class SensorRig:
         model = library.find(spec["type"])
         values = dict(_FIXED.get(spec["type"], {}))
         values |= {name: str(spec[key]) for key, name in _GIVEN.items() if key in spec}
+        values |= {name: str(value) for name, value in spec.get("attributes", {}).items()}
         for name, value in values.items():
             if model.has_attribute(name):
                 model.set_attribute(name, value)
@@ -203,6 +222,33 @@ class SensorRig:
         for actor in self._actors:
             actor.destroy()
         self._actors.clear()
+
+
+class DriverSensors:
+    """Sensors that a driver names, mounted on the ego; none if it names none."""
+
+    def __init__(self, driver: Driver, world: Any, ego: Any) -> None:
+        """Mount the sensors and tick the world once, so that they have measured.
+
+        Raises:
+            SensorError: A sensor cannot be mounted.
+        """
+        sensors = list(driver.sensors())
+        check_driver_sensors(sensors)
+        self._rig = SensorRig(world, ego, sensors) if sensors else None
+        if sensors:
+            world.tick()
+
+    def read(self, frame: int, snapshot: Any) -> dict[str, Any]:
+        """Return the measurements of this frame by sensor id."""
+        if self._rig is None:
+            return {}
+        return {tag: data for tag, (_, data) in self._rig.read(frame, snapshot).items()}
+
+    def close(self) -> None:
+        """Remove the sensors."""
+        if self._rig is not None:
+            self._rig.close()
 
 
 def _forward_speed(state: Any) -> float:
